@@ -1,0 +1,145 @@
+#include "agent/examples/demo/acts.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "agent/examples/demo/setup.h"
+
+namespace plimsoll::demo {
+namespace {
+
+constexpr std::size_t kVictim = kReplicas - 1;  // the replica that is killed
+constexpr std::size_t kLeaver = kReplicas - 2;  // the one that leaves in good order
+// How long after a kill reports of the past may still come in.
+constexpr double kReportSettles = 0.1;
+
+}  // namespace
+
+Schedule MakeSchedule(double seconds) {
+  const double hold = absl::ToDoubleSeconds(kLease + kCallDeadline);
+  Schedule schedule;
+  schedule.kill_replica = 0.12 * seconds;
+  schedule.restart_replica = schedule.kill_replica + std::max(hold + 0.6, 0.2 * seconds);
+  schedule.kill_controller = std::max(schedule.restart_replica + 1, 0.55 * seconds);
+  schedule.restart_controller =
+      schedule.kill_controller + std::clamp(0.12 * seconds, 0.7, 1.5 * hold);
+  schedule.release_replica = std::max(schedule.restart_controller + 1, 0.85 * seconds);
+  return schedule;
+}
+
+Acts::Acts(const Schedule& schedule, Stage& stage, ControllerProcess& controller)
+    : stage_(stage),
+      controller_(controller),
+      cues_{{schedule.release_replica, Act::kRelease},
+            {schedule.restart_controller, Act::kRestartController},
+            {schedule.kill_controller, Act::kKillController},
+            {schedule.restart_replica, Act::kRestartReplica},
+            {schedule.kill_replica, Act::kKillReplica}} {}
+
+absl::Status Acts::Step() {
+  absl::Status status;
+  if (!cues_.empty() && stage_.seconds() >= cues_.back().at) {
+    status = Perform(cues_.back().act);
+    cues_.pop_back();
+  }
+  WatchReplicas(stage_.seconds());
+  WatchOutage(stage_.seconds());
+  return status;
+}
+
+absl::Status Acts::Perform(Act act) {
+  switch (act) {
+    case Act::kKillReplica:
+      KillReplica();
+      return absl::OkStatus();
+    case Act::kRestartReplica:
+      return RestartReplica();
+    case Act::kKillController:
+      KillController();
+      return absl::OkStatus();
+    case Act::kRestartController:
+      return RestartController();
+    case Act::kRelease:
+      Release();
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+void Acts::Say(const std::string& text) {
+  stage_.screen().Say(absl::StrFormat("%15.1f s  %s", stage_.seconds(), text));
+}
+
+void Acts::KillReplica() {
+  limits_before_ = stage_.recent_limits();
+  Say(absl::StrFormat("kill -9 of %s", stage_.fleet().replicas()[kVictim].name));
+  stage_.fleet().Kill(kVictim);
+  killed_at_ = stage_.seconds();
+}
+
+absl::Status Acts::RestartReplica() {
+  Say(absl::StrFormat("%s starts again", stage_.fleet().replicas()[kVictim].name));
+  restarted_at_ = stage_.seconds();
+  return stage_.fleet().Restart(kVictim);
+}
+
+void Acts::KillController() {
+  facts_.limits_before_outage = limits_before_ = stage_.recent_limits();
+  facts_.goodput_before_outage = stage_.recent_goodput();
+  facts_.limits_in_outage_min = facts_.limits_in_outage_max = limits_before_;
+  succeeded_before_outage_ = stage_.fleet().Total().succeeded;
+  Say("kill -9 of the controller");
+  controller_.Kill();
+  controller_killed_at_ = stage_.seconds();
+}
+
+absl::Status Acts::RestartController() {
+  const double now = stage_.seconds();
+  facts_.outage_seconds = now - controller_killed_at_;
+  const std::int64_t succeeded = stage_.fleet().Total().succeeded - succeeded_before_outage_;
+  facts_.goodput_in_outage = static_cast<double>(succeeded) / *facts_.outage_seconds;
+  Say("the controller starts again");
+  controller_restarted_at_ = now;
+  return controller_.Start();
+}
+
+void Acts::Release() {
+  limits_before_ = stage_.recent_limits();
+  Say(absl::StrFormat("%s is told to leave", stage_.fleet().replicas()[kLeaver].name));
+  stage_.fleet().Terminate(kLeaver);
+  released_at_ = stage_.seconds();
+}
+
+void Acts::WatchReplicas(double now) {
+  const int limits = stage_.fleet().Total().limit;
+  if (killed_at_ >= 0 && restarted_at_ < 0 && !facts_.regrant_seconds &&
+      limits >= limits_before_ - kFloor) {
+    facts_.regrant_seconds = now - killed_at_;
+    Say("the others have its share");
+  }
+  if (restarted_at_ >= 0 && !facts_.return_seconds &&
+      stage_.fleet().replicas()[kVictim].has_succeeded) {
+    facts_.return_seconds = now - restarted_at_;
+    Say("it serves again");
+  }
+  if (released_at_ >= 0 && !facts_.release_seconds &&
+      stage_.fleet().replicas()[kLeaver].total.limit == 0 && limits >= limits_before_) {
+    facts_.release_seconds = now - released_at_;
+    Say("the others have its share");
+  }
+}
+
+void Acts::WatchOutage(double now) {
+  const int limits = stage_.fleet().Total().limit;
+  if (facts_.outage_seconds) {
+    if (facts_.recovery_seconds || limits < limits_before_) return;
+    facts_.recovery_seconds = now - controller_restarted_at_;
+    Say("all limits are back");
+    return;
+  }
+  if (controller_killed_at_ < 0 || now < controller_killed_at_ + kReportSettles) return;
+  facts_.limits_in_outage_min = std::min(facts_.limits_in_outage_min, limits);
+  facts_.limits_in_outage_max = std::max(facts_.limits_in_outage_max, limits);
+}
+
+}  // namespace plimsoll::demo

@@ -1,0 +1,124 @@
+#include "agent/examples/demo/controller_process.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "agent/examples/demo/setup.h"
+
+namespace plimsoll::demo {
+namespace {
+
+constexpr int kStartPolls = 1000;  // of 10 ms
+constexpr absl::Duration kTerminateTimeout = absl::Seconds(5);
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The number after the last ':' or '=' of the line that names `listener`; 0 if there is none.
+int PortOf(const std::string& text, const std::string& listener) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(listener) == std::string::npos) continue;
+    const std::size_t at = line.find_last_of(":= ");
+    if (at != std::string::npos) return std::atoi(line.c_str() + at + 1);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string DemoConfig() {
+  return absl::StrFormat(R"(agents:
+  lease: %s
+  hold_max: %s
+  sync_min: 20ms
+  tick: 50ms
+dependencies:
+  - name: %s
+    scope: fleet
+    algorithm: aimd
+    aimd: {latency_threshold: 500ms}
+    floor: %d
+    ceiling: %d
+    initial: %d
+    window: {length: 500ms, min_samples: 20, percentile: 0.9}
+    call_deadline: %s
+    quota: {capacity: %d}
+    outage: {base_lease: %s}
+)",
+                         absl::FormatDuration(kLease), absl::FormatDuration(kLease / 10),
+                         kDependency, kFloor, kQuota, kQuota, absl::FormatDuration(kCallDeadline),
+                         kQuota, absl::FormatDuration(kBaseLease));
+}
+
+ControllerProcess::ControllerProcess(std::string binary, std::string folder, std::string config)
+    : binary_(std::move(binary)), folder_(std::move(folder)), config_(std::move(config)) {
+  WriteConfig();
+}
+
+void ControllerProcess::WriteConfig() const {
+  std::ofstream(config_file()) << absl::StrFormat(
+      "listen: {api: \"127.0.0.1:%d\", agents: \"127.0.0.1:%d\"}\n"
+      "state: {mode: embedded, dir: \"%s/state\"}\n%s",
+      api_port_, agent_port_, folder_, config_);
+}
+
+absl::Status ControllerProcess::Start() {
+  std::error_code ignored;
+  std::filesystem::create_directories(folder_ + "/state", ignored);
+  const std::string port_file = folder_ + "/ports";
+  std::filesystem::remove(port_file, ignored);
+  absl::StatusOr<std::unique_ptr<ChildProcess>> process = ChildProcess::Start(
+      {binary_, "--config", config_file(), "--port-file", port_file}, folder_ + "/controller.log");
+  if (!process.ok()) return process.status();
+  process_ = *std::move(process);
+  for (int i = 0; i < kStartPolls && process_->Running(); ++i) {
+    if (ReadPorts()) return absl::OkStatus();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return absl::UnavailableError(absl::StrCat(binary_, " did not start: ", LastWords()));
+}
+
+// Once the ports are known, the configuration names them, so that a restart keeps them.
+bool ControllerProcess::ReadPorts() {
+  const std::string ports = ReadFile(folder_ + "/ports");
+  const int agent_port = PortOf(ports, "agents");
+  const int api_port = PortOf(ports, "api");
+  if (agent_port == 0 || api_port == 0) return false;
+  agent_port_ = agent_port;
+  api_port_ = api_port;
+  WriteConfig();
+  return true;
+}
+
+int ControllerProcess::Terminate() {
+  process_->Signal(SIGTERM);
+  const bool ended = process_->WaitFor(kTerminateTimeout);
+  const int code = ended ? process_->exit_code().value_or(-1) : -1;
+  process_.reset();
+  return code;
+}
+
+std::string ControllerProcess::LastWords() const {
+  const std::string log = ReadFile(folder_ + "/controller.log");
+  constexpr std::size_t kTail = 600;
+  return log.size() > kTail ? log.substr(log.size() - kTail) : log;
+}
+
+}  // namespace plimsoll::demo

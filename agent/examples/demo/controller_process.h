@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "agent/examples/demo/child_process.h"
+
+namespace plimsoll::demo {
+
+// The policy of the demo's one dependency, and leases short enough for a story of seconds, as YAML.
+std::string DemoConfig();
+
+// A plimsoll-controller on loopback ports of its own choice, with its state in a folder. Confined
+// to the thread that made it.
+class ControllerProcess {
+ public:
+  // `config` is all of the configuration but `listen` and `state`. Files go to `folder`.
+  ControllerProcess(std::string binary, std::string folder, std::string config);
+
+  // Starts it, or starts it again: then on the same ports and with the same state. Returns when it
+  // listens; fails with its last words if it does not.
+  absl::Status Start();
+  // kill -9.
+  void Kill() { process_.reset(); }
+  // SIGTERM, and waits for the end. Returns the exit status, -1 if it had to be killed.
+  int Terminate();
+
+  bool Running() { return process_ != nullptr && process_->Running(); }
+  int agent_port() const { return agent_port_; }
+  int api_port() const { return api_port_; }
+  std::string config_file() const { return folder_ + "/controller.yaml"; }
+  pid_t pid() const { return process_->pid(); }
+
+ private:
+  void WriteConfig() const;
+  bool ReadPorts();
+  std::string LastWords() const;
+
+  const std::string binary_;
+  const std::string folder_;
+  const std::string config_;
+  std::unique_ptr<ChildProcess> process_;
+  int agent_port_ = 0;
+  int api_port_ = 0;
+};
+
+}  // namespace plimsoll::demo

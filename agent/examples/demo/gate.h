@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace plimsoll::demo {
+
+enum class Outcome {
+  kSucceeded,
+  kFailed,   // the provider refused it, failed or took too long
+  kNotSent,  // it was too late to send it
+};
+
+// The right to one call, whoever gave it. Ends once. Thread-compatible.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  // Until the call must have ended.
+  virtual absl::Duration time_left() const = 0;
+  virtual void End(Outcome outcome) = 0;
+};
+
+// What decides in a replica whether a call may start: the one difference between the two lanes.
+// Thread-safe.
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  // Null if the call is refused.
+  virtual std::unique_ptr<Pass> TryEnter() = 0;
+  virtual int limit() const = 0;
+  virtual int in_flight() const = 0;
+  // Admits nothing any more, and waits until what runs has ended.
+  virtual void Leave() = 0;
+};
+
+// The lane `unlimited`: a bulkhead with a number that somebody chose once, blind to all others.
+std::unique_ptr<Gate> MakeFixedGate(int limit, absl::Duration call_deadline);
+
+// The lane `plimsoll`: the agent library. Returns when the first limit is there, or after a while
+// without one.
+absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
+                                                       const std::string& instance);
+
+}  // namespace plimsoll::demo

@@ -1,0 +1,73 @@
+#include <chrono>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "agent/examples/demo/gate.h"
+#include "agent/examples/demo/setup.h"
+#include "plimsoll/agent/agent.h"
+
+namespace plimsoll::demo {
+namespace {
+
+constexpr std::chrono::seconds kFirstGrantTimeout{5};
+constexpr std::chrono::seconds kDrainTimeout{2};
+
+class PlimsollPass : public Pass {
+ public:
+  explicit PlimsollPass(Permit permit) : permit_(std::move(permit)) {}
+
+  absl::Duration time_left() const override { return absl::FromChrono(permit_.time_left()); }
+  void End(Outcome outcome) override {
+    switch (outcome) {
+      case Outcome::kSucceeded:
+        return permit_.Succeed();
+      case Outcome::kFailed:
+        return permit_.Drop();
+      case Outcome::kNotSent:
+        return permit_.Ignore();
+    }
+  }
+
+ private:
+  Permit permit_;
+};
+
+class PlimsollGate : public Gate {
+ public:
+  explicit PlimsollGate(std::unique_ptr<Agent> agent)
+      : agent_(std::move(agent)), bulkhead_(agent_->bulkhead(kDependency)) {
+    // Without a grant everything is refused, which the demo shows as well.
+    agent_->WaitUntilGranted(kFirstGrantTimeout).IgnoreError();
+  }
+
+  std::unique_ptr<Pass> TryEnter() override {
+    Admission admission = bulkhead_.TryAcquire();
+    if (!admission) return nullptr;
+    return std::make_unique<PlimsollPass>(*std::move(admission));
+  }
+  int limit() const override { return bulkhead_.limit(); }
+  int in_flight() const override { return bulkhead_.in_flight(); }
+  void Leave() override { agent_->Drain(kDrainTimeout).IgnoreError(); }
+
+ private:
+  std::unique_ptr<Agent> agent_;
+  Bulkhead& bulkhead_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
+                                                       const std::string& instance) {
+  AgentOptions options;
+  options.controllers = {controller};
+  options.service = kService;
+  options.instance = instance;
+  options.connect_timeout = std::chrono::milliseconds(200);
+  // The controller is killed on purpose: its absence is no news here.
+  options.log = [](std::string_view) {};
+  absl::StatusOr<std::unique_ptr<Agent>> agent = Agent::Start(std::move(options));
+  if (!agent.ok()) return agent.status();
+  return std::make_unique<PlimsollGate>(*std::move(agent));
+}
+
+}  // namespace plimsoll::demo

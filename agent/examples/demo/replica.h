@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace plimsoll::demo {
+
+struct ReplicaOptions {
+  std::string name;
+  int provider_port = 0;
+  int controller_port = 0;  // 0: the lane `unlimited`
+  double calls_per_second = 0;
+  std::uint64_t seed = 1;
+};
+
+// The life of one replica, as a process of its own: calls come in on a schedule, the gate lets some
+// through to the provider, and a report line goes to standard output whenever the limit changes,
+// and every 250 ms. Returns after SIGTERM, when the last call has ended and the share is given
+// back; fails if it cannot start.
+absl::Status RunReplica(const ReplicaOptions& options);
+
+}  // namespace plimsoll::demo

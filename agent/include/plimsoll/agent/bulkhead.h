@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "plimsoll/agent/permit.h"
+
+namespace plimsoll {
+
+// What a bulkhead has counted since it was made, and where it stands.
+struct BulkheadStats {
+  int limit = 0;      // in force now; 0 before the first grant
+  int in_flight = 0;  // permits held now
+  std::int64_t admitted = 0;
+  std::int64_t succeeded = 0;
+  std::int64_t dropped = 0;
+  std::int64_t ignored = 0;  // leaked ones included
+  std::int64_t leaked = 0;   // permits destroyed without a stated ending
+  std::int64_t overran = 0;  // permits that ended after their call deadline
+  std::int64_t rejected_limit = 0;
+  std::int64_t rejected_draining = 0;
+};
+
+// The compartment of one dependency: decides whether a call may start, and measures those that did.
+// Made and owned by an Agent. Thread-safe; TryAcquire() and the endings of permits are lock-free,
+// allocate nothing, and make no system call but a clock read.
+class Bulkhead {
+ public:
+  Bulkhead(const Bulkhead&) = delete;
+  Bulkhead& operator=(const Bulkhead&) = delete;
+  ~Bulkhead();
+
+  // A permit if fewer calls are in flight than the limit allows, else why not. Never waits.
+  Admission TryAcquire();
+
+  const std::string& dependency() const { return dependency_; }
+  // The limit in force now: what the newest grant says for this moment.
+  int limit() const;
+  int in_flight() const;
+  BulkheadStats stats() const;
+
+ private:
+  friend class Agent;
+  friend class BulkheadFactory;
+  Bulkhead(std::string dependency, internal::Limiter* limiter);
+
+  const std::string dependency_;
+  internal::Limiter* const limiter_;  // gives itself up when the last permit has ended
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace plimsoll {
+
+namespace internal {
+class Limiter;
+}  // namespace internal
+
+// Why a call was refused.
+enum class Rejection {
+  kLimit,        // as many calls are in flight as the limit allows
+  kQueueFull,    // as many callers wait as may wait
+  kDeadline,     // the caller's deadline cannot be met
+  kBreakerOpen,  // the circuit breaker is open
+  kDraining,     // the agent is leaving, or gone
+};
+// "limit", "queue_full", …; of static storage.
+std::string_view ToString(Rejection rejection);
+
+// The right to one call in flight. It ends exactly once: by Succeed(), Drop() or Ignore(), the
+// first of them that is called; further ones do nothing. A permit that is destroyed without an
+// ending counts as ignored and as leaked. It may outlive its bulkhead and its agent.
+// Thread-compatible: it may be handed to another thread, but not used by two at once.
+class Permit {
+ public:
+  Permit(Permit&& other) noexcept
+      : limiter_(std::exchange(other.limiter_, nullptr)),
+        admitted_ns_(other.admitted_ns_),
+        deadline_ns_(other.deadline_ns_) {}
+  Permit& operator=(Permit&& other) noexcept;
+  ~Permit();
+
+  // The call came back, with a result or with an error that has nothing to do with load. Its
+  // latency is a sample.
+  void Succeed();
+  // The call was refused, timed out or failed because the dependency has too much to do: a sign
+  // that the limit is too high. Its latency is a sample.
+  void Drop();
+  // The call says nothing about the dependency: it was cancelled, or never sent. No sample.
+  void Ignore();
+
+  // When the call must have ended: its admission plus the policy's call deadline at that time. The
+  // quota counts on it, so hand it to your client as the time-out of the whole call, and check it
+  // last before sending. time_point::max() if the grant named no deadline.
+  std::chrono::steady_clock::time_point deadline() const;
+  // The same as a duration from now: zero or negative if it has passed, zero if the permit has
+  // ended, nanoseconds::max() if there is no deadline.
+  std::chrono::nanoseconds time_left() const;
+
+ private:
+  friend class internal::Limiter;
+  friend class Bulkhead;
+  Permit(internal::Limiter* limiter, std::int64_t admitted_ns, std::int64_t deadline_ns)
+      : limiter_(limiter), admitted_ns_(admitted_ns), deadline_ns_(deadline_ns) {}
+
+  internal::Limiter* limiter_;  // null once ended
+  std::int64_t admitted_ns_;    // on the lease clock, like the next
+  std::int64_t deadline_ns_;    // the largest number if there is none
+};
+
+// What TryAcquire() answers: a permit, or why there is none. Use it like a std::optional.
+class [[nodiscard]] Admission {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): reads as "return the permit".
+  Admission(Permit permit) : permit_(std::move(permit)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Admission(Rejection rejection) : rejection_(rejection) {}
+
+  explicit operator bool() const { return permit_.has_value(); }
+  bool has_value() const { return permit_.has_value(); }
+  // All three require has_value().
+  Permit* operator->() { return &*permit_; }
+  Permit& operator*() & { return *permit_; }
+  Permit&& operator*() && { return std::move(*permit_); }
+
+  // Requires !has_value().
+  Rejection rejection() const { return rejection_; }
+
+ private:
+  std::optional<Permit> permit_;
+  Rejection rejection_ = Rejection::kLimit;
+};
+
+}  // namespace plimsoll

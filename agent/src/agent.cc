@@ -1,0 +1,231 @@
+#include "plimsoll/agent/agent.h"
+
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "agent/src/agent_factory.h"
+#include "agent/src/bulkhead_factory.h"
+#include "agent/src/fork_registry.h"
+#include "agent/src/limiter.h"
+#include "agent/src/sync_loop.h"
+#include "plimsoll/core/check.h"
+#include "plimsoll/core/mutex.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+namespace {
+
+using internal::Limiter;
+
+constexpr char kAgentVersion[] = "0.1.0";
+constexpr std::size_t kNameLengthMax = 63;
+constexpr std::size_t kSuffixLength = 17;  // '~' and 16 digits
+
+void LogToStderr(std::string_view line) {
+  std::fprintf(stderr, "plimsoll: %.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+internal::SessionOptions MakeSessionOptions(const AgentOptions& options, Random& random) {
+  internal::SessionOptions session;
+  session.service = ServiceId(options.service);
+  session.unique_instance = !options.instance.empty();
+  session.instance = InstanceId(options.instance);
+  if (options.instance.empty()) {
+    const std::string prefix = options.service.substr(0, kNameLengthMax - kSuffixLength);
+    session.instance = InstanceId(absl::StrFormat("%s~%016x", prefix, random.Next()));
+  }
+  session.zone = options.zone;
+  session.agent_version = kAgentVersion;
+  session.controllers = static_cast<int>(options.controllers.size());
+  session.answer_timeout = absl::FromChrono(options.answer_timeout);
+  return session;
+}
+
+absl::Status InChildError() {
+  return absl::FailedPreconditionError(
+      "this agent belongs to the parent process: start another one after fork()");
+}
+
+}  // namespace
+
+class Agent::Impl final : private internal::ForkObserver {
+ public:
+  Impl(const AgentOptions& options, AgentParts parts);
+  ~Impl() override;
+
+  absl::Status Start() { return loop_->Start(); }
+  Bulkhead& GetBulkhead(const std::string& dependency);
+  absl::Status Drain(absl::Duration timeout);
+  absl::Status WaitUntilGranted(absl::Duration timeout);
+  bool connected() const { return !InChild() && loop_->connected(); }
+  std::string instance() const;
+
+ private:
+  // What belongs to one dependency.
+  struct Compartment {
+    Limiter* limiter;  // the bulkhead's
+    std::unique_ptr<Bulkhead> bulkhead;
+  };
+
+  // ForkObserver: nobody may be changing the map while the process is copied.
+  void BeforeFork() override ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
+  void AfterFork() override ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
+
+  bool InChild() const { return internal::ForkGeneration() != generation_; }
+  Bulkhead* Find(const std::string& dependency);
+  void StopAdmitting();
+  std::int64_t CallsInFlight() const;
+  bool AllGranted() const;
+
+  // Fixed at construction.
+  const int generation_;
+  const Clock& clock_;
+  const absl::Duration release_timeout_;
+  std::string first_instance_;
+
+  // Guarded by mutex_.
+  mutable Mutex mutex_;
+  std::map<std::string, Compartment> compartments_ ABSL_GUARDED_BY(mutex_);
+  bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
+
+  // Its thread uses the limiters, so it goes first. Its lock is taken before mutex_.
+  std::unique_ptr<internal::SyncLoop> loop_;
+};
+
+Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
+    : generation_((internal::RegisterForkObserver(*this), internal::ForkGeneration())),
+      clock_(parts.clock),
+      release_timeout_(absl::FromChrono(options.release_timeout)) {
+  internal::SessionOptions session = MakeSessionOptions(options, parts.random);
+  first_instance_ = session.instance.value;
+  loop_ = std::make_unique<internal::SyncLoop>(
+      std::move(session), clock_, parts.random, std::move(parts.transport),
+      options.log ? options.log : internal::LogFunction(&LogToStderr));
+}
+
+Agent::Impl::~Impl() {
+  internal::UnregisterForkObserver(*this);
+  if (InChild()) {
+    // The thread does not exist here, its locks may be taken for ever, and closing its connection
+    // would close the parent's.
+    static_cast<void>(loop_.release());
+    return;
+  }
+  Drain(release_timeout_).IgnoreError();
+  loop_->Stop();
+}
+
+Bulkhead* Agent::Impl::Find(const std::string& dependency) {
+  const MutexLock lock(mutex_);
+  const auto found = compartments_.find(dependency);
+  return found == compartments_.end() ? nullptr : found->second.bulkhead.get();
+}
+
+Bulkhead& Agent::Impl::GetBulkhead(const std::string& dependency) {
+  PLIMSOLL_CHECK(IsValidName(dependency), "the name of a dependency must be valid");
+  if (Bulkhead* found = Find(dependency)) return *found;
+
+  // Made, and thrown away if another thread was faster, without the lock: making and unmaking a
+  // limiter takes the lock of the fork registry, which comes before mutex_.
+  Limiter* limiter = Limiter::Make(clock_);
+  Compartment made{limiter, BulkheadFactory::Make(dependency, limiter)};
+  Bulkhead& bulkhead = *made.bulkhead;
+  {
+    const MutexLock lock(mutex_);
+    const auto [place, inserted] = compartments_.try_emplace(dependency, std::move(made));
+    if (!inserted) return *place->second.bulkhead;
+    if (leaving_ || InChild()) limiter->StopAdmitting();
+  }
+  if (!InChild()) loop_->Add(DependencyId(dependency), *limiter);
+  return bulkhead;
+}
+
+absl::Status Agent::Impl::Drain(absl::Duration timeout) {
+  if (InChild()) return InChildError();
+  StopAdmitting();
+  loop_->Leave();
+  if (loop_->WaitFor(timeout, [this] { return loop_->finished() && CallsInFlight() == 0; }) &&
+      loop_->released()) {
+    return absl::OkStatus();
+  }
+  const std::int64_t calls = CallsInFlight();
+  if (calls > 0) {
+    return absl::DeadlineExceededError(
+        absl::StrCat(calls, " calls are still in flight: their share is freed by time"));
+  }
+  return absl::DeadlineExceededError(
+      "no controller could be told: the share of this instance is freed by time");
+}
+
+absl::Status Agent::Impl::WaitUntilGranted(absl::Duration timeout) {
+  if (InChild()) return InChildError();
+  if (loop_->WaitFor(timeout, [this] { return AllGranted(); })) return absl::OkStatus();
+  return absl::DeadlineExceededError(
+      loop_->connected() ? "the controller has granted nothing yet: is there a policy for each "
+                           "dependency, and quota left?"
+                         : "no controller answers: see AgentOptions::controllers");
+}
+
+std::string Agent::Impl::instance() const {
+  return InChild() ? first_instance_ : loop_->instance();
+}
+void Agent::Impl::StopAdmitting() {
+  const MutexLock lock(mutex_);
+  leaving_ = true;
+  for (auto& [name, compartment] : compartments_) compartment.limiter->StopAdmitting();
+}
+
+std::int64_t Agent::Impl::CallsInFlight() const {
+  const MutexLock lock(mutex_);
+  std::int64_t calls = 0;
+  for (const auto& [name, compartment] : compartments_) calls += compartment.limiter->in_flight();
+  return calls;
+}
+
+bool Agent::Impl::AllGranted() const {
+  const MutexLock lock(mutex_);
+  for (const auto& [name, compartment] : compartments_) {
+    if (!compartment.limiter->granted()) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<std::unique_ptr<Agent>> AgentFactory::Start(AgentOptions options, AgentParts parts) {
+  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  auto impl = std::make_unique<Agent::Impl>(options, std::move(parts));
+  if (absl::Status started = impl->Start(); !started.ok()) return started;
+  return std::unique_ptr<Agent>(new Agent(std::move(impl)));
+}
+
+absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentOptions options) {
+  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  auto transport =
+      internal::MakeHttpTransport(options.controllers, absl::FromChrono(options.connect_timeout));
+  return AgentFactory::Start(std::move(options),
+                             {RealClock(), Random::FromEntropy(), std::move(transport)});
+}
+
+Agent::Agent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Agent::~Agent() = default;
+
+Bulkhead& Agent::bulkhead(std::string_view dependency) {
+  return impl_->GetBulkhead(std::string(dependency));
+}
+
+absl::Status Agent::Drain(std::chrono::nanoseconds timeout) {
+  return impl_->Drain(absl::FromChrono(timeout));
+}
+
+bool Agent::connected() const { return impl_->connected(); }
+std::string Agent::instance() const { return impl_->instance(); }
+
+absl::Status Agent::WaitUntilGranted(std::chrono::nanoseconds timeout) {
+  return impl_->WaitUntilGranted(absl::FromChrono(timeout));
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "agent/src/transport.h"
+#include "plimsoll/agent/agent.h"
+#include "plimsoll/agent/options.h"
+#include "plimsoll/core/clock.h"
+#include "plimsoll/core/random.h"
+
+namespace plimsoll {
+
+// What an agent takes from its surroundings.
+struct AgentParts {
+  const Clock& clock;  // must outlive the agent and its permits
+  Random random;
+  std::unique_ptr<internal::Transport> transport;
+};
+
+// Starts agents whose time, chance and network are handed in.
+class AgentFactory {
+ public:
+  // As Agent::Start().
+  static absl::StatusOr<std::unique_ptr<Agent>> Start(AgentOptions options, AgentParts parts);
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,110 @@
+#include "plimsoll/agent/options.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/src/address.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+namespace internal {
+namespace {
+
+constexpr int kPortMax = 65535;
+
+bool IsHostCharacter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+         c == '-' || c == '_';
+}
+bool IsAddressCharacter(char c) { return IsHostCharacter(c) || c == ':'; }
+
+// The host without brackets; empty if it is not one.
+std::string ParseHost(const std::string& text) {
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
+    const std::string inner = text.substr(1, text.size() - 2);
+    return std::all_of(inner.begin(), inner.end(), IsAddressCharacter) ? inner : "";
+  }
+  return std::all_of(text.begin(), text.end(), IsHostCharacter) ? text : "";
+}
+
+}  // namespace
+
+std::optional<Address> ParseAddress(const std::string& text) {
+  static constexpr char kScheme[] = "http://";
+  if (text.rfind(kScheme, 0) != 0) return std::nullopt;
+  const std::string rest = text.substr(sizeof(kScheme) - 1);
+  const std::size_t colon = rest.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+
+  Address address;
+  address.host = ParseHost(rest.substr(0, colon));
+  const std::string port = rest.substr(colon + 1);
+  const bool digits = std::all_of(port.begin(), port.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+  if (address.host.empty() || !digits || !absl::SimpleAtoi(port, &address.port) ||
+      address.port < 1 || address.port > kPortMax) {
+    return std::nullopt;
+  }
+  return address;
+}
+
+}  // namespace internal
+
+namespace {
+
+using Violations = std::vector<std::string>;
+
+constexpr char kNameRule[] =
+    "1 to 63 letters, digits, '.', '_', '~', '-' that begins and ends with a letter or digit";
+
+void CheckControllers(const AgentOptions& options, Violations& violations) {
+  if (options.controllers.empty()) {
+    violations.push_back("controllers is empty: give at least one address, http://host:port");
+  }
+  for (std::size_t i = 0; i < options.controllers.size(); ++i) {
+    if (internal::ParseAddress(options.controllers[i]).has_value()) continue;
+    violations.push_back(absl::StrCat("controllers[", i, "] is '", options.controllers[i],
+                                      "': must be http://host:port, port 1 to 65535"));
+  }
+}
+
+void CheckName(const std::string& name, const std::string& value, Violations& violations) {
+  if (IsValidName(value)) return;
+  violations.push_back(absl::StrCat(name, " is '", value, "': must be ", kNameRule));
+}
+
+void CheckPositive(const std::string& name, std::chrono::milliseconds value,
+                   Violations& violations) {
+  if (value.count() > 0) return;
+  violations.push_back(absl::StrCat(name, " is ", value.count(), " ms: must be positive"));
+}
+
+}  // namespace
+
+absl::Status Validate(const AgentOptions& options) {
+  constexpr std::size_t kZoneLengthMax = 63;
+  Violations violations;
+  CheckControllers(options, violations);
+  CheckName("service", options.service, violations);
+  if (!options.instance.empty()) CheckName("instance", options.instance, violations);
+  if (options.zone.size() > kZoneLengthMax) {
+    violations.push_back(absl::StrCat("zone has ", options.zone.size(), " characters: at most ",
+                                      kZoneLengthMax, " are allowed"));
+  }
+  CheckPositive("connect_timeout", options.connect_timeout, violations);
+  CheckPositive("answer_timeout", options.answer_timeout, violations);
+  if (options.release_timeout.count() < 0) {
+    violations.push_back(absl::StrCat("release_timeout is ", options.release_timeout.count(),
+                                      " ms: must not be negative"));
+  }
+  if (violations.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("agent options: ", absl::StrJoin(violations, "; ")));
+}
+
+}  // namespace plimsoll

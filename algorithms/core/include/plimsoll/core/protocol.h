@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "plimsoll/core/grant.h"
+#include "plimsoll/core/types.h"
+#include "plimsoll/core/window.h"
+
+namespace plimsoll {
+
+// The messages between agent and controller, as values. They stand here and not beside the JSON
+// codec (api/wire) because the controller core speaks them and must not know of JSON. The rules
+// that these messages serve are numbered (A1…, C1…) in controller/README.md.
+
+inline constexpr int kProtocolVersion = 1;
+
+struct RegisterRequest {
+  ServiceId service;
+  InstanceId instance;
+  bool unique_instance = true;  // by contract no other live process has this (service, instance)
+  std::string zone;             // may be empty
+  std::string agent_version;
+  int protocol = kProtocolVersion;
+  std::string nonce;  // drawn per registration; a repeated request keeps it
+  std::vector<DependencyId> dependencies;
+
+  friend bool operator==(const RegisterRequest&, const RegisterRequest&) = default;
+};
+
+// What the agent must know of a dependency beside its grants.
+struct DependencySettings {
+  DependencyId dependency;
+  bool known = true;             // false: the controller has no policy for it and grants nothing
+  absl::Duration call_deadline;  // every call is cut at this age
+  absl::Duration window;         // how long a window lasts if nothing closes it earlier
+
+  friend bool operator==(const DependencySettings&, const DependencySettings&) = default;
+};
+
+struct RegisterAnswer {
+  SessionId session;
+  Epoch epoch;
+  absl::Duration hold_max;  // the longest hold of a sync
+  absl::Duration sync_min;  // the shortest time between an answer and the next sync
+  std::vector<DependencySettings> settings;
+  std::vector<Grant> grants;  // anchored at sync 0: the first time this registration was sent
+
+  friend bool operator==(const RegisterAnswer&, const RegisterAnswer&) = default;
+};
+
+// One dependency in a sync: what is in force at the moment of sending. Naming a dependency that the
+// registration did not name joins it.
+struct DependencyReport {
+  DependencyId dependency;
+  GrantStamp installed;  // the acknowledgement: everything older is superseded at the agent
+  Steps in_force;        // limit: in force now; base, reserve: what the steps can still fall to
+  Calls in_flight = 0;
+  Calls in_flight_max = 0;  // since the last sync
+  Calls waiting = 0;
+  std::vector<Window> windows;
+
+  friend bool operator==(const DependencyReport&, const DependencyReport&) = default;
+};
+
+struct SyncRequest {
+  SessionId session;
+  SyncNumber n;          // >= 1, rises with every transmission
+  Epoch epoch;           // the highest epoch the agent has seen
+  absl::Duration hold;   // how long the controller may hold the answer if nothing changes
+  bool leaving = false;  // admits nothing any more and will release soon
+  std::vector<DependencyReport> dependencies;
+
+  friend bool operator==(const SyncRequest&, const SyncRequest&) = default;
+};
+
+struct SyncAnswer {
+  Epoch epoch;
+  bool superseded = false;   // a newer sync of this session arrived: no grants, do nothing
+  absl::Duration next_sync;  // wait this long before the next sync
+  std::vector<DependencySettings> settings;  // only what changed
+  std::vector<Grant> grants;                 // only what changed or is renewed
+
+  friend bool operator==(const SyncAnswer&, const SyncAnswer&) = default;
+};
+
+struct ReleaseRequest {
+  SessionId session;
+};
+
+// Why the controller refused a message. The names are the problem codes of the REST API.
+enum class RefusalCode {
+  kInvalidArgument,    // 400
+  kAgentTooOld,        // 400
+  kSessionUnknown,     // 404: register again
+  kSessionSuperseded,  // 409: another process has this instance name; register under another
+  kStaleSync,          // 409: n is not newer than what was accepted
+  kRateLimited,        // 429: too many sessions or dependencies
+  kNotReady,           // 503: shutting down, or the store has not been read
+};
+
+struct Refusal {
+  RefusalCode code = RefusalCode::kInvalidArgument;
+  std::string detail;  // what is wrong and what to do
+  Epoch epoch;
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+// "SESSION_UNKNOWN" and so on, of static storage.
+std::string_view ToString(RefusalCode code);
+
+}  // namespace plimsoll

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "plimsoll/algorithms/config.h"
+#include "plimsoll/core/reason.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// What a law is told: one window of one instance, or of the whole pool.
+struct Observation {
+  absl::Duration latency = absl::ZeroDuration();  // what the policy chose: a mean or a percentile
+  Calls in_flight = 0;                            // the most calls in flight in the window
+  bool dropped = false;                           // too many calls ended by overload
+  std::int64_t samples = 0;                       // calls that ended in the window; >= 1
+};
+
+// A new limit and why. `limit` always lies between the floor and the ceiling of the config.
+struct Decision {
+  Calls limit = 0;
+  // What the law would have liked, before floor and ceiling; for explanations.
+  double unclamped = 0;
+  // Why it differs from the limit before; if it does not, why it stayed.
+  Reason reason = Reason::kInitial;
+  // For explanations: the baseline the latency was compared with, zero if the law has none, and the
+  // ratio by which the law shrank the limit, 1 if it has none.
+  absl::Duration baseline = absl::ZeroDuration();
+  double gradient = 1;
+};
+
+// The states of the laws, as values: copy one to ask what would happen.
+struct FixedState {
+  friend bool operator==(const FixedState&, const FixedState&) = default;
+};
+struct AimdState {
+  Calls limit = 0;
+  friend bool operator==(const AimdState&, const AimdState&) = default;
+};
+struct Gradient2State {
+  double estimated_limit = 0;  // the limit before truncation
+  double long_latency_ns = 0;  // the slow average that serves as baseline
+  double warmup_sum_ns = 0;
+  int warmup_count = 0;
+  friend bool operator==(const Gradient2State&, const Gradient2State&) = default;
+};
+using LawState = std::variant<FixedState, AimdState, Gradient2State>;
+
+// A law: what the limit should be, given what was seen. The object holds only its configuration;
+// what it learns is in the state that is handed in. Pure: no clock, no randomness, no I/O.
+// Thread-safe.
+class LimitAlgorithm {
+ public:
+  virtual ~LimitAlgorithm() = default;
+
+  // The name in configuration and REST: "aimd".
+  virtual std::string_view name() const = 0;
+  virtual LawState InitialState() const = 0;
+  // The limit that belongs to a state, between floor and ceiling.
+  virtual Calls Limit(const LawState& state) const = 0;
+  // Moves the state by one observation. Aborts if `state` belongs to another law.
+  virtual Decision Decide(LawState& state, const Observation& observation) const = 0;
+};
+
+// Returns kInvalidArgument if Validate(config) finds faults.
+absl::StatusOr<std::unique_ptr<LimitAlgorithm>> MakeAlgorithm(const AlgorithmConfig& config);
+
+}  // namespace plimsoll

@@ -1,0 +1,24 @@
+#include <memory>
+
+#include "absl/status/status.h"
+#include "algorithms/src/aimd.h"
+#include "algorithms/src/fixed.h"
+#include "algorithms/src/gradient2.h"
+#include "plimsoll/algorithms/algorithm.h"
+
+namespace plimsoll {
+
+absl::StatusOr<std::unique_ptr<LimitAlgorithm>> MakeAlgorithm(const AlgorithmConfig& config) {
+  if (absl::Status status = Validate(config); !status.ok()) return status;
+  switch (config.kind) {
+    case AlgorithmKind::kFixed:
+      return std::make_unique<internal::FixedLaw>(config);
+    case AlgorithmKind::kAimd:
+      return std::make_unique<internal::AimdLaw>(config);
+    case AlgorithmKind::kGradient2:
+      return std::make_unique<internal::Gradient2Law>(config);
+  }
+  return absl::InternalError("a valid configuration names a law that cannot be made");
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "plimsoll/controller/core.h"
+#include "plimsoll/controller/store.h"
+#include "plimsoll/core/clock.h"
+
+namespace plimsoll {
+
+// An address to listen on: a numeric IPv4 or IPv6 address and a port; port 0 lets the system
+// choose.
+struct ListenAddress {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+};
+
+// What one listener accepts. A client that breaks a limit is answered if possible, and cut off.
+struct ListenerLimits {
+  int connections_max = 1024;             // more are closed at once, and counted
+  std::uint32_t header_bytes_max = 8192;  // request line and headers together
+  std::uint64_t body_bytes_max = 1 << 20;
+  // For a request to arrive whole, from its first byte: cuts off clients that trickle.
+  absl::Duration request_time_max = absl::Seconds(10);
+  // Between two requests of a connection.
+  absl::Duration idle_time_max = absl::Seconds(75);
+  // For an answer to be taken by the client.
+  absl::Duration write_time_max = absl::Seconds(10);
+};
+
+struct ServerOptions {
+  ListenAddress agents;
+  ListenAddress api;
+  ListenerLimits agent_limits{.connections_max = 12'000, .body_bytes_max = 256 * 1024};
+  ListenerLimits api_limits{};
+  // Names, beside loopback names and the listen address, by which browsers may call the operator
+  // plane: the defence against DNS rebinding.
+  std::vector<std::string> api_hosts;
+  absl::Duration tick = absl::Milliseconds(250);
+  // Series for single instances are exported up to this many pairs of dependency and instance.
+  int metrics_pairs_max = 2000;
+  // What /v1/status and build_info tell.
+  std::string version;
+  std::string state_mode;  // "EMBEDDED" or "MEMORY"
+  std::string config_hash;
+};
+
+// The controller on the network: feeds the core with what agents and time bring, does what it wants
+// done, and answers operators from its read model.
+//
+// It runs three threads of its own: one for the core and the agent plane, one for the operator
+// plane, so that a burst of scrapes does not delay agents, and one that waits for the store.
+// Thread-compatible.
+class Server {
+ public:
+  // `core` and `store` belong to the server's threads until Stop() has returned. All three must
+  // outlive the server. The store must have been taken over.
+  Server(const ServerOptions& options, Core& core, Store& store, const Clock& clock);
+  ~Server();
+
+  // Binds both listeners and serves. Returns kInvalidArgument for an address that is not numeric,
+  // kUnavailable if one cannot be bound. Must not be called again after Stop().
+  absl::Status Start();
+  // The ports that were bound.
+  std::uint16_t agent_port() const;
+  std::uint16_t api_port() const;
+
+  // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
+  // answers to be written, and ends the threads. Does nothing if the server does not run.
+  void Stop(absl::Duration grace = absl::Milliseconds(200));
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace plimsoll

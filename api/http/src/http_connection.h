@@ -1,0 +1,90 @@
+#pragma once
+
+// <utility> comes first: <boost/asio/awaitable.hpp> 1.74 uses std::exchange without including it.
+#include <utility>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/http/src/http_message.h"
+#include "api/http/src/plane_metrics.h"
+#include "plimsoll/core/clock.h"
+#include "plimsoll/core/random.h"
+#include "plimsoll/http/server.h"
+
+namespace plimsoll::internal {
+
+// What all connections of a listener share.
+struct ConnectionContext {
+  ListenerLimits limits;
+  std::string server_name;  // for the header Server
+  HttpService& service;
+  PlaneMetrics& metrics;
+  const Clock& clock;
+  Random random;  // for request ids
+};
+
+// One client: reads a request, has it handled, writes the answer, until one side has had enough.
+// A request that breaks a limit is answered and the connection then closed. Requests that arrive
+// ahead of their turn wait in the socket. Confined to the listener's thread.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  // `context` must outlive the loop. `closed` is called when the connection has ended.
+  HttpConnection(boost::asio::ip::tcp::socket socket, ConnectionContext& context,
+                 std::function<void(HttpConnection&)> closed);
+
+  void Start();
+  // Cuts off what has taken too long. Called every now and then.
+  void CheckDeadline(Instant now);
+  // Closes at once if no request is under way, else after its answer.
+  void Drain();
+  void Abort();
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+  boost::asio::awaitable<void> Run();
+  boost::asio::awaitable<bool> ServeOne();
+  boost::asio::awaitable<bool> AwaitFirstByte();
+  boost::asio::awaitable<std::optional<Problem>> Read(Parser& parser, HttpRequest& request);
+  boost::asio::awaitable<HttpResponse> Answer(const HttpRequest& request);
+  boost::asio::awaitable<void> AwaitReply(const ExchangePtr& exchange);
+  boost::asio::awaitable<void> Write(const Parser& parser, const HttpResponse& response,
+                                     bool keep_alive);
+  boost::asio::awaitable<void> Linger();
+
+  void SetDeadline(absl::Duration time);
+  void WatchPeer();
+  void OnReadable();
+  // What to tell the client; nothing worth telling, and gone_, if it went away.
+  Problem ReadFault(const boost::beast::error_code& error);
+  std::string HeadOfResponse(const Parser& parser, const HttpResponse& response, bool keep_alive);
+  std::string RequestId(const Parser& parser);
+
+  ConnectionContext& context_;
+  std::function<void(HttpConnection&)> closed_;
+  boost::asio::ip::tcp::socket socket_;
+  boost::asio::steady_timer signal_;  // never fires: cancelled to wake the coroutine
+  boost::beast::flat_buffer buffer_;
+  Instant deadline_ = kInfiniteFuture;
+  bool expired_ = false;   // the deadline passed
+  bool idle_ = false;      // between two requests
+  bool draining_ = false;  // no further request
+  bool gone_ = false;      // the peer closed, or we were told to abort
+  bool watching_ = false;  // waiting for the peer to close
+  bool refused_ = false;   // what the client sends now is not read any more
+  // Of the request under way, for its metrics.
+  const char* route_ = kNoRoute;
+  absl::Duration held_;
+};
+
+}  // namespace plimsoll::internal

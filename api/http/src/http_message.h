@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plimsoll/wire/codec.h"
+
+namespace plimsoll::internal {
+
+// A request that arrived whole and within the limits of its listener.
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // as sent, without the query
+  std::string query;   // as sent, without the question mark
+  std::string host;    // as sent; empty if absent
+  std::string origin;
+  std::string content_type;
+  bool has_length = false;  // Content-Length was there
+  std::string body;
+  std::string request_id;     // the caller's, or one of ours
+  std::string local_address;  // that the caller reached us by, without port
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";  // none if empty
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  // Instead of content type and body; the connection adds what it is about.
+  std::optional<Problem> problem;
+};
+
+HttpResponse ProblemResponse(Problem problem);
+HttpResponse ProblemResponse(int status, std::string code, std::string detail);
+// The one place where a problem becomes a body.
+void RenderProblem(const HttpRequest& request, HttpResponse& response);
+
+// One request under way: the promise of an answer. Shared by the connection, which waits, and the
+// handler, which answers when it can. Confined to the listener's thread.
+class Exchange {
+ public:
+  // Answers; only the first answer counts.
+  void Reply(HttpResponse response) {
+    if (response_) return;
+    response_ = std::move(response);
+    if (wake_) wake_();
+  }
+
+  // For handlers that hold an answer back: `gone` is called once if the peer goes away before the
+  // answer. It marks the exchange as held, so that the wait is not taken for work.
+  void Hold(std::function<void()> gone) { gone_ = std::move(gone); }
+
+  // The connection's side.
+  bool held() const { return gone_ != nullptr; }
+  bool replied() const { return response_.has_value(); }
+  HttpResponse TakeResponse() { return std::move(*response_); }
+  void OnReply(std::function<void()> wake) { wake_ = std::move(wake); }
+  // Nobody waits any more.
+  void Abandon() {
+    wake_ = nullptr;
+    if (!response_ && gone_) std::exchange(gone_, nullptr)();
+  }
+
+ private:
+  std::optional<HttpResponse> response_;
+  std::function<void()> wake_;
+  std::function<void()> gone_;
+};
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+// What a listener serves.
+class HttpService {
+ public:
+  virtual ~HttpService() = default;
+
+  // Answers at once or later, on the listener's thread. Returns the label by which the request is
+  // counted: the template of its route, of static storage. May throw; that becomes a 500.
+  virtual const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) = 0;
+};
+
+// The label of requests that no route matches, or that were refused before routing.
+inline constexpr const char* kNoRoute = "none";
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,166 @@
+#include "api/http/src/metrics_exporter.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "api/http/src/metric_families.h"
+
+namespace plimsoll::internal {
+namespace {
+
+// Reasons can move limits down, up, or both ways; other series would stay 0 for ever.
+struct ReasonDirection {
+  Reason reason;
+  bool down;
+  bool up;
+};
+constexpr ReasonDirection kDirections[] = {
+    {Reason::kLatencyRose, true, false},     {Reason::kLatencyFell, false, true},
+    {Reason::kThroughputGrew, false, true},  {Reason::kThroughputFlat, true, false},
+    {Reason::kErrors, true, false},          {Reason::kTimeouts, true, false},
+    {Reason::kUnderused, true, false},       {Reason::kProbe, true, true},
+    {Reason::kFloor, true, false},           {Reason::kCeiling, false, true},
+    {Reason::kQuotaRebalanced, true, true},  {Reason::kQuotaChanged, true, true},
+    {Reason::kOverrideSet, true, true},      {Reason::kOverrideCleared, true, true},
+    {Reason::kConfigReloaded, true, true},   {Reason::kReset, true, true},
+    {Reason::kFallbackEntered, true, false}, {Reason::kFallbackLeft, false, true},
+    {Reason::kInitial, false, true}};
+static_assert(std::size(kDirections) == kReasons);
+
+constexpr const char* kSyncResultNames[] = {"ok", "unknown_session", "rejected", "stale"};
+static_assert(std::size(kSyncResultNames) == kSyncResults);
+
+template <typename Enum>
+std::string Label(Enum value) {
+  return absl::AsciiStrToLower(std::string(ToString(value)));
+}
+
+void AddQuota(const DependencyRow& row, MetricFamilies& families) {
+  const std::string& name = row.policy.name.value;
+  families["plimsoll_controller_quota_granted"].Add({name}, row.granted);
+  families["plimsoll_controller_quota_reserved"].Add({name}, row.reserved);
+  families["plimsoll_controller_quota_wanted"].Add({name}, row.wanted);
+  families["plimsoll_controller_quota_orphaned"].Add({name}, row.orphaned);
+  families["plimsoll_controller_quota_shares_clamped_total"].Add(
+      {name}, static_cast<double>(row.shares_clamped_total));
+  if (!row.policy.quota) return;
+  const Calls quota = *row.policy.quota;
+  families["plimsoll_controller_quota_capacity"].Add({name}, quota);
+  families["plimsoll_controller_quota_draining"].Add({name}, std::max(0, row.reserved - quota));
+  families["plimsoll_controller_quota_unallocated"].Add({name}, std::max(0, quota - row.reserved));
+}
+
+void AddLaw(const DependencyRow& row, MetricFamilies& families) {
+  const std::string& name = row.policy.name.value;
+  families["plimsoll_controller_algorithm_limit"].Add({name}, row.algorithm_limit);
+  families["plimsoll_controller_window_latency_seconds"].Add(
+      {name}, absl::ToDoubleSeconds(row.window_latency));
+  if (row.policy.algorithm.kind == AlgorithmKind::kGradient2) {
+    families["plimsoll_controller_gradient_ratio"].Add({name}, row.gradient);
+  }
+  if (row.baseline > absl::ZeroDuration()) {
+    families["plimsoll_controller_baseline_latency_seconds"].Add(
+        {name}, absl::ToDoubleSeconds(row.baseline));
+  }
+  for (std::size_t i = 0; i < kWindowOutcomes; ++i) {
+    families["plimsoll_controller_windows_total"].Add({name, Label(static_cast<WindowOutcome>(i))},
+                                                      static_cast<double>(row.windows_total[i]));
+  }
+}
+
+void AddChanges(const DependencyRow& row, MetricFamilies& families) {
+  MetricFamilyBuilder& changes = families["plimsoll_controller_limit_changes_total"];
+  for (const ReasonDirection& direction : kDirections) {
+    const auto& totals = row.limit_changes_total[static_cast<std::size_t>(direction.reason)];
+    const std::string reason = Label(direction.reason);
+    const std::string& name = row.policy.name.value;
+    // One that moved against the table is shown nevertheless.
+    if (direction.down || totals[0] > 0) {
+      changes.Add({name, "down", reason}, static_cast<double>(totals[0]));
+    }
+    if (direction.up || totals[1] > 0) {
+      changes.Add({name, "up", reason}, static_cast<double>(totals[1]));
+    }
+  }
+}
+
+void AddInstances(const Snapshot& snapshot, int pairs_max, MetricFamilies& families) {
+  std::map<std::string, int> by_service;
+  for (const InstanceRow& row : snapshot.instances) by_service[row.service.value] += row.connected;
+  for (const auto& [service, count] : by_service) {
+    families["plimsoll_controller_instances"].Add({service}, count);
+  }
+  if (snapshot.limits.size() > static_cast<std::size_t>(std::max(0, pairs_max))) return;
+  // A fenced session and its successor have the same labels: one series, with what both may use.
+  std::map<std::vector<std::string>, Calls> limits;
+  for (const LimitRow& row : snapshot.limits) {
+    limits[{row.dependency.value, row.service.value, row.instance.value}] += row.granted;
+  }
+  MetricFamilyBuilder& family = families["plimsoll_controller_instance_limit"];
+  for (const auto& [labels, limit] : limits) family.Add(labels, limit);
+}
+
+void AddCore(const MetricsInput& input, MetricFamilies& families) {
+  const Snapshot& snapshot = *input.snapshot;
+  families["plimsoll_controller_instances_expired_total"].Add(
+      {}, static_cast<double>(snapshot.instances_expired_total));
+  families["plimsoll_controller_sessions"].Add({}, static_cast<double>(snapshot.instances.size()));
+  families["plimsoll_controller_held_syncs"].Add({}, snapshot.held_syncs);
+  for (std::size_t i = 0; i < kSyncResults; ++i) {
+    families["plimsoll_controller_syncs_total"].Add({kSyncResultNames[i]},
+                                                    static_cast<double>(snapshot.syncs_total[i]));
+  }
+  families["plimsoll_controller_leader"].Add({}, 1);
+  families["plimsoll_controller_store_write_duration_seconds"].Add({}, input.store_writes);
+  for (const char* operation : {"read", "write", "watch"}) {
+    const bool write = std::string(operation) == "write";
+    families["plimsoll_controller_store_errors_total"].Add(
+        {operation}, write ? static_cast<double>(snapshot.write_failures_total) : 0);
+  }
+}
+
+void AddPlane(const std::string& plane, const PlaneCounts& counts, MetricFamilies& families) {
+  for (const auto& [key, count] : counts.requests) {
+    const auto& [method, route, status] = key;
+    families["plimsoll_controller_http_requests_total"].Add(
+        {plane, method, route, absl::StrCat(status)}, static_cast<double>(count));
+  }
+  for (const auto& [route, durations] : counts.durations) {
+    families["plimsoll_controller_http_request_duration_seconds"].Add({plane, route}, durations);
+  }
+  families["plimsoll_controller_http_connections"].Add({plane},
+                                                       static_cast<double>(counts.connections));
+  families["plimsoll_controller_http_connections_refused_total"].Add(
+      {plane}, static_cast<double>(counts.connections_refused));
+}
+
+void AddProcess(const MetricsInput& input, MetricFamilies& families) {
+  families["plimsoll_controller_config_info"].Add({input.config_hash}, 1);
+  families["plimsoll_controller_build_info"].Add({input.version, ""}, 1);
+  families["process_cpu_seconds_total"].Add({}, input.process.cpu_seconds);
+  families["process_resident_memory_bytes"].Add({}, input.process.resident_bytes);
+  families["process_open_fds"].Add({}, input.process.open_fds);
+  families["process_max_fds"].Add({}, input.process.max_fds);
+  families["process_start_time_seconds"].Add({}, input.process.start_time_seconds);
+}
+
+}  // namespace
+
+std::string ExportMetrics(const MetricsInput& input) {
+  MetricFamilies families;
+  for (const DependencyRow& row : input.snapshot->dependencies) {
+    AddLaw(row, families);
+    AddQuota(row, families);
+    AddChanges(row, families);
+  }
+  AddInstances(*input.snapshot, input.pairs_max, families);
+  AddCore(input, families);
+  AddPlane("api", input.api, families);
+  AddPlane("agent", input.agent, families);
+  AddProcess(input, families);
+  return families.Serialize();
+}
+
+}  // namespace plimsoll::internal

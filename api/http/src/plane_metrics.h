@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "api/http/src/duration_histogram.h"
+#include "plimsoll/core/mutex.h"
+
+namespace plimsoll::internal {
+
+// What one listener has seen. Labels are templates of routes, never what a client sent.
+struct PlaneCounts {
+  // By method, route and status.
+  std::map<std::tuple<std::string, std::string, int>, std::int64_t> requests;
+  std::map<std::string, DurationHistogram> durations;  // by route
+  std::int64_t connections = 0;
+  std::int64_t connections_refused = 0;
+};
+
+// Thread-safe: written by the listener's thread, read by scrapes.
+class PlaneMetrics {
+ public:
+  // So that the series exist before the first request.
+  void AddRoute(const std::string& route) {
+    const MutexLock lock(mutex_);
+    counts_.durations[route];
+  }
+  void CountRequest(const std::string& method, const std::string& route, int status,
+                    absl::Duration duration) {
+    const MutexLock lock(mutex_);
+    ++counts_.requests[{method, route, status}];
+    counts_.durations[route].Record(duration);
+  }
+  void CountConnection(std::int64_t difference) {
+    const MutexLock lock(mutex_);
+    counts_.connections += difference;
+  }
+  void CountRefusedConnection() {
+    const MutexLock lock(mutex_);
+    ++counts_.connections_refused;
+  }
+  PlaneCounts Read() const {
+    const MutexLock lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  PlaneCounts counts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,113 @@
+#include "api/http/src/router.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plimsoll/core/check.h"
+
+namespace plimsoll::internal {
+namespace {
+
+bool IsVariable(const std::string& segment) { return segment.starts_with('{'); }
+
+bool Matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
+  return std::equal(pattern.begin(), pattern.end(), segments.begin(), segments.end(),
+                    [](const std::string& part, const std::string& segment) {
+                      return IsVariable(part) ? !segment.empty() : part == segment;
+                    });
+}
+
+bool Serves(const std::string& route_method, const std::string& method) {
+  return route_method == method || (route_method == "GET" && method == "HEAD");
+}
+
+std::string Allowed(const std::vector<std::string>& methods) {
+  std::string allow = absl::StrJoin(methods, ", ");
+  const bool get = std::find(methods.begin(), methods.end(), "GET") != methods.end();
+  if (get) absl::StrAppend(&allow, ", HEAD");
+  return allow;
+}
+
+}  // namespace
+
+bool RoutedRequest::Has(std::string_view name) const {
+  return std::any_of(query.begin(), query.end(),
+                     [name](const auto& parameter) { return parameter.first == name; });
+}
+
+std::string RoutedRequest::Parameter(std::string_view name) const {
+  for (const auto& [key, value] : query) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+Router::Router(std::vector<Route> routes) {
+  for (Route& route : routes) {
+    absl::StatusOr<std::vector<std::string>> segments = SplitPath(route.pattern);
+    PLIMSOLL_CHECK(segments.ok(), "a route's pattern must be a valid path");
+    entries_.push_back({std::move(route), *std::move(segments)});
+  }
+}
+
+const char* Router::Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const {
+  const absl::StatusOr<std::vector<std::string>> segments = SplitPath(request.path);
+  if (absl::IsInvalidArgument(segments.status())) {
+    exchange->Reply(
+        ProblemResponse(400, "INVALID_ARGUMENT", std::string(segments.status().message())));
+    return kNoRoute;
+  }
+  std::vector<std::string> methods;
+  const char* label = kNoRoute;
+  for (const Entry& entry : entries_) {
+    if (!segments.ok() || !Matches(entry.segments, *segments)) continue;
+    label = entry.route.pattern;
+    if (Serves(entry.route.method, request.method)) {
+      Call(entry, *segments, request, exchange);
+      return label;
+    }
+    methods.emplace_back(entry.route.method);
+  }
+  if (methods.empty()) {
+    exchange->Reply(ProblemResponse(404, "NOT_FOUND", "there is no such address here"));
+    return kNoRoute;
+  }
+  HttpResponse response = ProblemResponse(405, "METHOD_NOT_ALLOWED",
+                                          absl::StrCat("this address accepts ", Allowed(methods)));
+  response.headers.emplace_back("Allow", Allowed(methods));
+  exchange->Reply(std::move(response));
+  return label;
+}
+
+void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
+                  const HttpRequest& request, const ExchangePtr& exchange) const {
+  absl::StatusOr<QueryParameters> query = SplitQuery(request.query);
+  if (!query.ok()) {
+    exchange->Reply(
+        ProblemResponse(400, "INVALID_ARGUMENT", std::string(query.status().message())));
+    return;
+  }
+  const std::vector<std::string>& known = entry.route.parameters;
+  for (const auto& [name, value] : *query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    exchange->Reply(
+        ProblemResponse(400, "INVALID_ARGUMENT",
+                        absl::StrCat("unknown parameter '", name, "'; this address knows ",
+                                     known.empty() ? "none" : absl::StrJoin(known, ", "))));
+    return;
+  }
+  RoutedRequest routed{request, {}, *std::move(query)};
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (IsVariable(entry.segments[i])) routed.names.push_back(segments[i]);
+  }
+  entry.route.handler(routed, exchange);
+}
+
+std::vector<const char*> Router::patterns() const {
+  std::vector<const char*> patterns;
+  for (const Entry& entry : entries_) patterns.push_back(entry.route.pattern);
+  return patterns;
+}
+
+}  // namespace plimsoll::internal

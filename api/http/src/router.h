@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/http/src/http_message.h"
+#include "api/http/src/url.h"
+
+namespace plimsoll::internal {
+
+// A request that a route matched.
+struct RoutedRequest {
+  const HttpRequest& request;
+  std::vector<std::string> names;  // what stood for the {} of the pattern, in order
+  QueryParameters query;
+
+  bool Has(std::string_view name) const;
+  // Empty if absent.
+  std::string Parameter(std::string_view name) const;
+};
+
+struct Route {
+  const char* method;   // GET serves HEAD as well
+  const char* pattern;  // "/v1/limits/{d}/{instance_id}": also the label in metrics
+  // The query parameters it understands; another one is refused.
+  std::vector<std::string> parameters;
+  std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;
+};
+
+// Finds the route of a request by comparing segments: no pattern language, nothing that a long
+// address could blow up. Thread-compatible.
+class Router {
+ public:
+  explicit Router(std::vector<Route> routes);
+
+  // Calls the handler, or answers 400, 404 or 405 itself. Returns the label.
+  const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
+
+  // For metrics that must exist before the first request.
+  std::vector<const char*> patterns() const;
+
+ private:
+  struct Entry {
+    Route route;
+    std::vector<std::string> segments;
+  };
+
+  void Call(const Entry& entry, const std::vector<std::string>& segments,
+            const HttpRequest& request, const ExchangePtr& exchange) const;
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace plimsoll::internal

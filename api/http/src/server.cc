@@ -1,0 +1,187 @@
+#include "plimsoll/http/server.h"
+
+// <utility> comes first: <boost/asio/awaitable.hpp> 1.74 uses std::exchange without including it.
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "api/http/src/agent_plane.h"
+#include "api/http/src/controller_view.h"
+#include "api/http/src/core_driver.h"
+#include "api/http/src/http_listener.h"
+#include "api/http/src/metrics_exporter.h"
+#include "api/http/src/operator_plane.h"
+#include "api/http/src/store_writer.h"
+#include "plimsoll/core/mutex.h"
+
+namespace plimsoll {
+namespace {
+
+namespace asio = boost::asio;
+
+// Lets one thread wait until others are done. Thread-safe.
+class Countdown {
+ public:
+  explicit Countdown(int count) : count_(count) {}
+
+  void Done() {
+    const MutexLock lock(mutex_);
+    --count_;
+    changed_.NotifyAll();
+  }
+  void WaitUntil(Instant deadline, const Clock& clock) {
+    const MutexLock lock(mutex_);
+    for (Instant now = clock.Now(); count_ > 0 && now < deadline; now = clock.Now()) {
+      changed_.WaitFor(mutex_, deadline - now);
+    }
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  int count_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+class Server::Impl final : public internal::ControllerView {
+ public:
+  Impl(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
+      : options_(options),
+        clock_(clock),
+        driver_(core, clock, [this](WriteAction action) { writer_->Submit(std::move(action)); }),
+        agent_plane_(driver_),
+        operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
+                        {options.version, options.state_mode, options.config_hash}, clock),
+        agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
+                        agent_metrics_, clock),
+        api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
+                      clock),
+        tick_timer_(core_loop_),
+        store_(store) {
+    for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
+    for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
+  }
+
+  ~Impl() override { Stop(absl::ZeroDuration()); }
+
+  absl::Status Start() {
+    absl::Status bound = agent_listener_.Bind(options_.agents);
+    if (bound.ok()) bound = api_listener_.Bind(options_.api);
+    if (!bound.ok()) return bound;
+    writer_.emplace(store_, clock_, [this](WriteId write, absl::Status status) {
+      asio::post(core_loop_,
+                 [this, write, status = std::move(status)] { driver_.Written(write, status); });
+    });
+    agent_listener_.Start();
+    api_listener_.Start();
+    ScheduleTick();
+    core_thread_ = std::thread([this] { core_loop_.run(); });
+    api_thread_ = std::thread([this] { api_loop_.run(); });
+    return absl::OkStatus();
+  }
+
+  std::uint16_t agent_port() const { return agent_listener_.port(); }
+  std::uint16_t api_port() const { return api_listener_.port(); }
+
+  void Stop(absl::Duration grace) {
+    if (!core_thread_.joinable()) return;
+    shutting_down_ = true;
+    Countdown drained(2);
+    asio::post(core_loop_, [this, &drained] {
+      driver_.Shutdown();
+      agent_listener_.Drain([&drained] { drained.Done(); });
+    });
+    asio::post(api_loop_,
+               [this, &drained] { api_listener_.Drain([&drained] { drained.Done(); }); });
+    drained.WaitUntil(clock_.Now() + grace, clock_);
+    asio::post(core_loop_, [this] {
+      agent_listener_.Abort();
+      tick_timer_.cancel();
+    });
+    asio::post(api_loop_, [this] { api_listener_.Abort(); });
+    // The loops end by themselves once nothing waits in them.
+    api_thread_.join();
+    core_thread_.join();
+    writer_->Stop();
+  }
+
+  void GetSnapshot(std::function<void(std::shared_ptr<const Snapshot>)> then) override {
+    Ask([this] { return driver_.GetSnapshot(); }, std::move(then));
+  }
+  void FindEvents(EventLog::Filter filter, int limit,
+                  std::function<void(std::vector<LogEvent>)> then) override {
+    Ask([this, filter = std::move(filter), limit] { return driver_.log().Find(filter, limit); },
+        std::move(then));
+  }
+  void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
+    Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
+  }
+  std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
+    return internal::ExportMetrics({std::move(snapshot), api_metrics_.Read(), agent_metrics_.Read(),
+                                    writer_->durations(), internal::ReadProcessFacts(),
+                                    options_.version, options_.config_hash,
+                                    options_.metrics_pairs_max});
+  }
+  bool shutting_down() const override { return shutting_down_; }
+
+ private:
+  std::string ServerName() const { return absl::StrCat("plimsoll/", options_.version); }
+
+  // Runs `question` on the core's thread and `then` on the operator plane's.
+  template <typename Question, typename Then>
+  void Ask(Question question, Then then) {
+    asio::post(core_loop_, [this, question = std::move(question), then = std::move(then)] {
+      asio::post(api_loop_, [then, answer = question()]() mutable { then(std::move(answer)); });
+    });
+  }
+
+  void ScheduleTick() {
+    tick_timer_.expires_after(absl::ToChronoNanoseconds(options_.tick));
+    tick_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      driver_.Tick();
+      ScheduleTick();
+    });
+  }
+
+  // Fixed at construction, or thread-safe.
+  const ServerOptions options_;
+  const Clock& clock_;
+  internal::PlaneMetrics agent_metrics_;
+  internal::PlaneMetrics api_metrics_;
+  std::atomic<bool> shutting_down_ = false;
+  asio::io_context core_loop_{1};
+  asio::io_context api_loop_{1};
+  // Confined to the core's thread while it runs.
+  internal::CoreDriver driver_;
+  internal::AgentPlane agent_plane_;
+  // Confined to the operator plane's thread while it runs.
+  internal::OperatorPlane operator_plane_;
+  // Each confined to the thread of its plane.
+  internal::HttpListener agent_listener_;
+  internal::HttpListener api_listener_;
+  asio::steady_timer tick_timer_;
+
+  Store& store_;
+  std::optional<internal::StoreWriter> writer_;
+  std::thread core_thread_;
+  std::thread api_thread_;
+};
+
+Server::Server(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
+    : impl_(std::make_unique<Impl>(options, core, store, clock)) {}
+Server::~Server() = default;
+absl::Status Server::Start() { return impl_->Start(); }
+std::uint16_t Server::agent_port() const { return impl_->agent_port(); }
+std::uint16_t Server::api_port() const { return impl_->api_port(); }
+void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
+
+}  // namespace plimsoll

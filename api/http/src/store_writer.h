@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "api/http/src/duration_histogram.h"
+#include "plimsoll/controller/core.h"
+#include "plimsoll/controller/store.h"
+#include "plimsoll/core/clock.h"
+#include "plimsoll/core/mutex.h"
+
+namespace plimsoll::internal {
+
+// The thread that waits for the disk, so that the core's thread never does. Thread-safe.
+class StoreWriter {
+ public:
+  // `written` is called on the writer's thread. Store and clock must outlive the writer.
+  StoreWriter(Store& store, const Clock& clock, std::function<void(WriteId, absl::Status)> written);
+  ~StoreWriter();
+
+  // Returns at once. There is at most one write under way: the core sees to that.
+  void Submit(WriteAction action);
+  // Waits for the write under way, then ends the thread. Nothing is written afterwards.
+  void Stop();
+
+  DurationHistogram durations() const;
+
+ private:
+  void Run();
+
+  // Fixed at construction.
+  Store& store_;
+  const Clock& clock_;
+  const std::function<void(WriteId, absl::Status)> written_;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::optional<WriteAction> pending_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  DurationHistogram durations_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;
+};
+
+}  // namespace plimsoll::internal

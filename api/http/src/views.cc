@@ -1,0 +1,245 @@
+#include "api/http/src/views.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "absl/strings/ascii.h"
+
+namespace plimsoll::internal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Rfc3339(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone());
+}
+
+std::string TimeOf(Instant at, const TimeBase& time) {
+  return Rfc3339(time.wall - (time.now - at));
+}
+
+std::string Text(absl::Duration setting) { return absl::FormatDuration(setting); }
+
+Json SecondsOrNull(absl::Duration measured) {
+  if (measured <= absl::ZeroDuration()) return nullptr;
+  return absl::ToDoubleSeconds(measured);
+}
+
+std::string Upper(std::string_view word) { return absl::AsciiStrToUpper(std::string(word)); }
+
+// At least what the instance could use stays unmet, and it has less than its floor.
+bool IsStarved(const LimitRow& row) {
+  return row.granted < row.explanation.floor && row.wanted > row.granted;
+}
+
+void AddAlgorithm(const Policy& policy, Json& view) {
+  const AlgorithmConfig& config = policy.algorithm;
+  view["algorithm"] = Upper(ToString(config.kind));
+  view["floor"] = config.floor;
+  view["ceiling"] = config.ceiling;
+  view["initial"] = policy.initial.value_or(
+      policy.scope == Scope::kFleet && policy.quota ? *policy.quota : config.initial);
+  if (config.kind == AlgorithmKind::kAimd) {
+    view["aimd"] = {{"latency_threshold", Text(config.aimd.latency_threshold)},
+                    {"backoff", config.aimd.backoff},
+                    {"increase", config.aimd.increase}};
+  }
+  if (config.kind == AlgorithmKind::kGradient2) {
+    view["gradient2"] = {{"rtt_tolerance", config.gradient2.rtt_tolerance},
+                         {"smoothing", config.gradient2.smoothing},
+                         {"queue_size", config.gradient2.queue_size},
+                         {"long_window", config.gradient2.long_window},
+                         {"warmup_window", config.gradient2.warmup_window}};
+  }
+}
+
+Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
+  Calls enforced = 0;
+  for (const LimitRow* limit : limits) enforced += limit->enforced;
+  return {{"health", Health(row, limits)},
+          {"instances", row.instances},
+          {"not_enforcing", 0},
+          {"in_flight", row.in_flight},
+          {"enforced", enforced},
+          {"granted", row.granted},
+          {"reserved", row.reserved},
+          {"wanted", row.wanted},
+          {"algorithm_limit", row.algorithm_limit},
+          {"admitted_per_second", row.admitted_per_second},
+          {"rejected_per_second", row.rejected_per_second},
+          {"latency_p50_seconds", SecondsOrNull(row.latency_p50)},
+          {"latency_p99_seconds", SecondsOrNull(row.latency_p99)},
+          {"baseline_latency_seconds", SecondsOrNull(row.baseline)},
+          {"learning", false}};
+}
+
+Json InputsView(const DecisionInputs& inputs) {
+  return {{"algorithm", Upper(inputs.algorithm)},
+          {"baseline_latency_seconds", SecondsOrNull(inputs.baseline)},
+          {"window_latency_seconds", SecondsOrNull(inputs.latency)},
+          {"gradient", inputs.gradient},
+          {"in_flight_max", inputs.in_flight_max},
+          {"samples", inputs.samples},
+          {"rejected", inputs.rejected},
+          {"algorithm_limit", inputs.algorithm_limit},
+          {"quota_capacity", inputs.quota},
+          {"wanted", inputs.wanted}};
+}
+
+std::string StateOf(const InstanceRow& row) {
+  if (row.fenced) return "FENCED";
+  if (row.leaving) return "LEAVING";
+  return row.connected ? "CONNECTED" : "SILENT";
+}
+
+}  // namespace
+
+std::string Health(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
+  if (row.instances == 0) return "NO_INSTANCES";
+  const auto starved = [](const LimitRow* limit) { return IsStarved(*limit); };
+  if (std::any_of(limits.begin(), limits.end(), starved)) return "STARVED";
+  const auto at_floor = [](const LimitRow* limit) {
+    return limit->explanation.binding == BindingConstraint::kFloor;
+  };
+  if (std::any_of(limits.begin(), limits.end(), at_floor)) return "AT_FLOOR";
+  return row.wanted > row.granted || row.rejected_per_second > 0 ? "LIMITED" : "OK";
+}
+
+Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBase& time) {
+  std::int64_t limited = 0;
+  for (const DependencyRow& row : snapshot.dependencies) limited += row.wanted > row.granted;
+  std::int64_t connected = 0;
+  std::set<std::string> versions;
+  for (const InstanceRow& row : snapshot.instances) {
+    connected += row.connected;
+    if (!row.agent_version.empty()) versions.insert(row.agent_version);
+  }
+  const auto sessions = static_cast<std::int64_t>(snapshot.instances.size());
+  return {{"version", facts.version},
+          {"role", "LEADER"},
+          {"epoch", snapshot.epoch.value},
+          {"uptime_seconds", absl::ToDoubleSeconds(time.now - snapshot.started_at)},
+          {"state", facts.state_mode},
+          {"store_ok", snapshot.store_ok},
+          {"dependencies", {{"total", snapshot.dependencies.size()}, {"limited", limited}}},
+          {"agents",
+           {{"connected", connected},
+            {"silent", sessions - connected},
+            {"held_syncs", snapshot.held_syncs},
+            {"versions", versions}}},
+          {"config", {{"hash", facts.config_hash}}}};
+}
+
+Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
+  const Policy& policy = row.policy;
+  Json view = {{"name", policy.name.value},
+               {"origin", "FILE"},
+               {"description", policy.description},
+               {"mode", "ENFORCE"},
+               {"scope", std::string(ToString(policy.scope))}};
+  AddAlgorithm(policy, view);
+  view["call_deadline"] = Text(policy.call_deadline);
+  view["window"] = {{"length", Text(policy.window.length)},
+                    {"min_samples", policy.window.samples_min},
+                    {"percentile", policy.window.percentile}};
+  view["quota"] = nullptr;
+  if (policy.quota) view["quota"] = {{"capacity", *policy.quota}, {"policy", "FAIR_SHARE"}};
+  view["outage"] = {{"base", policy.base()},
+                    {"base_lease", Text(policy.outage.base_lease)},
+                    {"reserve", policy.outage.reserve}};
+  view["status"] = DependencyStatus(row, limits);
+  return view;
+}
+
+Json QuotaView(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
+  Json shares = Json::array();
+  for (const LimitRow* limit : limits) {
+    shares.push_back({{"service", limit->service.value},
+                      {"instance_id", limit->instance.value},
+                      {"granted", limit->granted},
+                      {"reserved", limit->reserved},
+                      {"wanted", limit->wanted},
+                      {"in_flight", limit->in_flight},
+                      {"silent_seconds", absl::ToDoubleSeconds(limit->age)}});
+  }
+  const bool bounded = row.policy.quota.has_value();
+  const Calls quota = row.policy.quota.value_or(0);
+  return {{"dependency", row.policy.name.value},
+          {"capacity", bounded ? Json(quota) : Json(nullptr)},
+          {"policy", "FAIR_SHARE"},
+          {"granted", row.granted},
+          {"reserved", row.reserved},
+          {"draining", bounded ? Json(std::max(0, row.reserved - quota)) : Json(nullptr)},
+          {"orphaned", row.orphaned},
+          {"unallocated", bounded ? Json(std::max(0, quota - row.reserved)) : Json(nullptr)},
+          {"wanted", row.wanted},
+          {"shares", shares}};
+}
+
+Json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time) {
+  const Explanation& why = row.explanation;
+  // Once the lease is over, what is in force is a step that was granted beforehand.
+  const BindingConstraint binding =
+      row.stage == LeaseStage::kLease ? why.binding : BindingConstraint::kFallback;
+  return {{"dependency", row.dependency.value},
+          {"service", row.service.value},
+          {"instance_id", row.instance.value},
+          {"session", row.session.value},
+          {"enforced", row.enforced},
+          {"algorithm_limit", why.algorithm_limit},
+          {"quota_share", has_quota ? Json(why.quota_share) : Json(nullptr)},
+          {"floor", why.floor},
+          {"ceiling", why.ceiling},
+          {"in_flight", row.in_flight},
+          {"binding_constraint", std::string(ToString(binding))},
+          {"in_flight_max", row.in_flight_max},
+          {"granted", row.granted},
+          {"reserved", row.reserved},
+          {"wanted", row.wanted},
+          {"mode", "ENFORCE"},
+          {"lease_stage", std::string(ToString(row.stage))},
+          {"age_seconds", absl::ToDoubleSeconds(row.age)},
+          {"fenced", row.fenced},
+          {"last_change",
+           {{"event_id", why.event_id},
+            {"reason", std::string(ToString(why.reason))},
+            {"time", TimeOf(row.changed_at, time)}}}};
+}
+
+Json InstanceView(const InstanceRow& row, const TimeBase& time) {
+  Json dependencies = Json::array();
+  for (const DependencyId& dependency : row.dependencies) dependencies.push_back(dependency.value);
+  return {{"instance_id", row.instance.value},
+          {"service", row.service.value},
+          {"session", row.session.value},
+          {"agent_version", row.agent_version},
+          {"zone", row.zone},
+          {"state", StateOf(row)},
+          {"last_report_age_seconds", absl::ToDoubleSeconds(row.age)},
+          {"dependencies", dependencies},
+          {"join_time", TimeOf(row.joined_at, time)}};
+}
+
+Json EventView(const LogEvent& event, const TimeBase& time) {
+  Json view = {{"id", event.id},
+               {"type", std::string(ToString(event.type))},
+               {"time", TimeOf(event.at, time)}};
+  const auto add = [&view](const char* key, const std::string& value) {
+    if (!value.empty()) view[key] = value;
+  };
+  add("dependency", event.dependency.value);
+  add("service", event.service.value);
+  add("instance_id", event.instance.value);
+  if (event.type == EventType::kLimitChanged) {
+    view["from"] = event.from;
+    view["to"] = event.to;
+    view["reason"] = std::string(ToString(event.reason));
+    view["binding_constraint"] = std::string(ToString(event.binding));
+  }
+  view["message"] = event.message;
+  if (event.inputs) view["inputs"] = InputsView(*event.inputs);
+  return view;
+}
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "plimsoll/controller/event_log.h"
+#include "plimsoll/controller/snapshot.h"
+
+namespace plimsoll::internal {
+
+// The JSON of the operator plane: pure functions of the read model. Thread-safe.
+
+// Turns instants into calendar time: both clocks, read together.
+struct TimeBase {
+  Instant now;
+  absl::Time wall;
+};
+
+// What the controller knows of itself.
+struct ServerFacts {
+  std::string version;
+  std::string state_mode;
+  std::string config_hash;
+};
+
+nlohmann::ordered_json StatusView(const Snapshot& snapshot, const ServerFacts& facts,
+                                  const TimeBase& time);
+// `limits` are all rows of this dependency.
+nlohmann::ordered_json DependencyView(const DependencyRow& row,
+                                      const std::vector<const LimitRow*>& limits);
+nlohmann::ordered_json QuotaView(const DependencyRow& row,
+                                 const std::vector<const LimitRow*>& limits);
+// `has_quota` tells whether quota_share means anything.
+nlohmann::ordered_json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time);
+nlohmann::ordered_json InstanceView(const InstanceRow& row, const TimeBase& time);
+nlohmann::ordered_json EventView(const LogEvent& event, const TimeBase& time);
+
+// "OK", "LIMITED", "AT_FLOOR", "STARVED" or "NO_INSTANCES".
+std::string Health(const DependencyRow& row, const std::vector<const LimitRow*>& limits);
+
+}  // namespace plimsoll::internal

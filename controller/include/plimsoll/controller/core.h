@@ -1,0 +1,94 @@
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "plimsoll/controller/event_log.h"
+#include "plimsoll/controller/options.h"
+#include "plimsoll/controller/policy.h"
+#include "plimsoll/controller/snapshot.h"
+#include "plimsoll/controller/store.h"
+#include "plimsoll/core/protocol.h"
+#include "plimsoll/core/time.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// Names a request that waits for a reply. Made by whoever feeds the core; never used twice.
+using RequestId = StrongInt<struct RequestTag>;
+// Names a write under way. Made by the core.
+using WriteId = StrongInt<struct WriteTag>;
+
+// What happens to the core.
+struct RegisterEvent {
+  RequestId request;
+  RegisterRequest message;
+};
+struct SyncEvent {
+  RequestId request;
+  SyncRequest message;
+};
+struct ReleaseEvent {
+  RequestId request;
+  ReleaseRequest message;
+};
+// Nobody waits for this reply any more: the connection is gone.
+struct AbandonEvent {
+  RequestId request;
+};
+// The write is durable, or has failed.
+struct WrittenEvent {
+  WriteId write;
+  absl::Status status;
+};
+// Time has passed. Send one every CoreOptions::tick.
+struct TickEvent {};
+// The process is about to end: held syncs are answered with kNotReady, so that agents move on.
+struct ShutdownEvent {};
+using Event = std::variant<RegisterEvent, SyncEvent, ReleaseEvent, AbandonEvent, WrittenEvent,
+                           TickEvent, ShutdownEvent>;
+
+// What the core wants done, in this order.
+struct Released {};
+struct ReplyAction {
+  RequestId request;
+  std::variant<RegisterAnswer, SyncAnswer, Released, Refusal> body;
+};
+// Commit `batch` and report with a WrittenEvent. There is never more than one write under way.
+struct WriteAction {
+  WriteId write;
+  WriteBatch batch;
+};
+using Action = std::variant<ReplyAction, WriteAction>;
+
+// The controller without its surroundings: sessions, pools, decisions, apportionment, reservations,
+// and the log of why. A pure state machine: no thread, no socket, no clock, no disk. The same
+// events at the same instants give the same actions, so a recorded day can be replayed.
+// Thread-compatible.
+class Core {
+ public:
+  // `inherited` is what Store::TakeOver() returned, `now` an instant read *after* it returned: the
+  // holds of the previous reign are counted from it. Options and policies must be valid.
+  Core(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
+  ~Core();
+
+  // Handles one event. `now` must not be smaller than in earlier calls.
+  std::vector<Action> Apply(const Event& event, Instant now);
+
+  // The read model, as of `now`: O(number of instances).
+  Snapshot TakeSnapshot(Instant now) const;
+  const EventLog& log() const;
+
+  // For checks: the sum of the reservations of a dependency, and the reservation of one session in
+  // it; 0 for what is not known.
+  Calls Reserved(const DependencyId& dependency, Instant now) const;
+  Calls Reserved(const DependencyId& dependency, const SessionId& session, Instant now) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/algorithms/algorithm.h"
+#include "plimsoll/core/reason.h"
+#include "plimsoll/core/time.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// What kinds of things the log tells.
+enum class EventType {
+  kLimitChanged,
+  kInstanceJoined,
+  kInstanceLeft,       // released by itself
+  kInstanceExpired,    // fell silent until everything it held had run out, or was superseded
+  kDuplicateInstance,  // two live processes claim one unique name
+  kUnknownDependency,  // an agent asked for a dependency without a policy
+  kStoreFailed,        // a write failed: no raises until one succeeds
+  kStoreRecovered,
+  kStarted,  // this reign began
+};
+inline constexpr std::size_t kEventTypes = 9;
+
+// "LIMIT_CHANGED" and so on, of static storage.
+std::string_view ToString(EventType type);
+// In either case of letters; nothing for a word that is not in the list.
+std::optional<EventType> EventTypeFromString(std::string_view name);
+
+// What an algorithm saw and said when a limit changed.
+struct DecisionInputs {
+  std::string algorithm;
+  absl::Duration latency;
+  absl::Duration baseline;  // zero if the law has none
+  double gradient = 1;
+  Calls in_flight_max = 0;
+  std::int64_t samples = 0;
+  std::int64_t rejected = 0;
+  Calls algorithm_limit = 0;  // of the pool with scope fleet, else of the instance
+  Calls quota = 0;
+  Calls wanted = 0;  // sum of what all instances could use
+};
+
+struct LogEvent {
+  std::string id;  // "<epoch>-<number>", grows with time
+  EventType type = EventType::kStarted;
+  Instant at;
+  DependencyId dependency;  // empty if it is about no single one; likewise the next two
+  ServiceId service;
+  InstanceId instance;
+  // kLimitChanged only.
+  Calls from = 0;
+  Calls to = 0;
+  Reason reason = Reason::kInitial;
+  BindingConstraint binding = BindingConstraint::kAlgorithm;
+  std::optional<DecisionInputs> inputs;
+  std::string message;  // one sentence for people
+};
+
+// The last events, oldest first out. Thread-compatible.
+class EventLog {
+ public:
+  struct Filter {
+    DependencyId dependency = {};  // empty fields match everything
+    InstanceId instance = {};
+    std::optional<EventType> type = {};
+    std::optional<Reason> reason = {};
+    // Only events older than this id, for paging. Empty: from the newest.
+    std::string before = {};
+  };
+
+  EventLog(Epoch epoch, int keep);
+
+  // Gives the event its id and returns it.
+  std::string Append(LogEvent event);
+  // Newest first, at most `limit`.
+  std::vector<LogEvent> Find(const Filter& filter, int limit) const;
+  std::optional<LogEvent> Get(const std::string& id) const;
+  // How many events of a type there ever were in this reign.
+  std::int64_t total(EventType type) const;
+
+ private:
+  Epoch epoch_;
+  std::size_t keep_;
+  std::int64_t next_ = 1;
+  std::deque<LogEvent> events_;
+  std::vector<std::int64_t> totals_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "plimsoll/algorithms/config.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// Whose concurrency the algorithm sets.
+enum class Scope {
+  kFleet,     // one limit for the pool of all instances, then divided: they share the dependency
+  kInstance,  // one limit for each instance by itself: each has its own copy of the dependency
+};
+
+// "FLEET", "INSTANCE"; of static storage.
+std::string_view ToString(Scope scope);
+
+// What a window must hold to move a limit, and which number is read from it.
+struct WindowConfig {
+  absl::Duration length = absl::Seconds(1);  // [100 ms, 60 s]
+  int samples_min = 20;                      // fewer ended calls move no limit. >= 1
+  double percentile = 0.9;                   // latency of the windows, (0, 1]
+  double drop_tolerance = 0.05;  // a larger share of dropped calls counts as overload. [0, 1)
+};
+
+// What holds while no controller can be reached. All inside the reservation, never on top of it.
+struct OutageConfig {
+  // The guaranteed minimum of an instance once its lease has run out; by default the floor. An
+  // instance that vanishes without a word keeps this much reserved until its base lease has run
+  // out, so base * instances that may vanish at once is capacity you can lose for that long.
+  std::optional<Calls> base;
+  absl::Duration base_lease = absl::Minutes(10);  // >= lease
+  // What remains after the base lease, for ever. It is freed only by the instance itself or by its
+  // successor of the same name, so leave it at 0 unless names are stable.
+  Calls reserve = 0;  // <= base
+};
+
+// What the operator sets for one dependency.
+struct Policy {
+  DependencyId name;
+  std::string description;
+  // The most calls in flight, fleet-wide, ever. Absent: no quota, only the algorithm limits.
+  std::optional<Calls> quota;  // >= 1
+  Scope scope = Scope::kFleet;
+  // floor and ceiling are per instance. With scope fleet, the law itself runs between the floor and
+  // the quota, starting from `initial`, by default the quota.
+  AlgorithmConfig algorithm;
+  std::optional<Calls> initial;
+  WindowConfig window;
+  // Every call is cut at this age, by the provider's own deadline or by the caller. It is part of
+  // each reservation: a call outlives its grant by at most this.
+  absl::Duration call_deadline = absl::Seconds(30);  // > 0
+  OutageConfig outage;
+  // How many instances the operator expects, to check floors against the quota. 0: unknown.
+  int instances_expected = 0;
+
+  Calls base() const { return outage.base.value_or(algorithm.floor); }
+  // What the ledger works with: the quota, or the largest number there is.
+  Calls quota_or_max() const { return quota.value_or(kCallsMax); }
+};
+
+// Lists every violation as name, value and rule. OK if there is none. `lease` is the lease of
+// limits, which all dependencies share.
+absl::Status Validate(const Policy& policy, absl::Duration lease);
+
+// By name.
+using PolicySet = std::map<DependencyId, Policy>;
+
+}  // namespace plimsoll

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "plimsoll/controller/policy.h"
+#include "plimsoll/core/grant.h"
+#include "plimsoll/core/reason.h"
+#include "plimsoll/core/time.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// The read model of the controller: values only, so that it can leave the core's thread.
+
+enum class LeaseStage { kLease, kBase, kReserve };
+// "LEASE", "BASE", "RESERVE"; of static storage.
+std::string_view ToString(LeaseStage stage);
+
+// One instance at one dependency.
+struct LimitRow {
+  DependencyId dependency;
+  ServiceId service;
+  InstanceId instance;
+  SessionId session;
+  Calls enforced = 0;  // the limit the agent last reported to be in force
+  Calls granted = 0;   // the newest limit sent to it
+  Calls reserved = 0;  // the most it may have in flight, as the books must assume
+  Calls wanted = 0;    // what it could use, before the quota
+  Calls in_flight = 0;
+  Calls in_flight_max = 0;
+  Steps steps;  // of the newest grant
+  Explanation explanation;
+  LeaseStage stage = LeaseStage::kLease;  // as the books see it: which step the holds still cover
+  absl::Duration age;                     // since the last report
+  bool fenced = false;                    // a newer session of the same instance has spoken
+  Instant changed_at;                     // when the granted limit last changed
+};
+
+// One session: a registration of one agent.
+struct InstanceRow {
+  SessionId session;
+  ServiceId service;
+  InstanceId instance;
+  std::string agent_version;
+  std::string zone;
+  bool connected = false;  // a sync is held, or the last one was recent
+  bool leaving = false;
+  bool fenced = false;
+  absl::Duration age;  // since the last report
+  Instant joined_at;
+  std::vector<DependencyId> dependencies;
+};
+
+struct DependencyRow {
+  Policy policy;
+  int instances = 0;
+  Calls granted = 0;   // sum of the newest limits
+  Calls reserved = 0;  // sum of the reservations; <= quota but after a cut
+  Calls orphaned =
+      0;  // part of `reserved` held for sessions that are silent for longer than the lease
+  Calls wanted = 0;
+  Calls in_flight = 0;            // sum of the last reports
+  Calls algorithm_limit = 0;      // of the pool with scope fleet, else the sum over the instances
+  absl::Duration window_latency;  // what the last used window said
+  absl::Duration baseline;        // zero if the law has none
+  double gradient = 1;
+  double admitted_per_second = 0;  // over the last windows
+  double rejected_per_second = 0;
+  absl::Duration latency_p50;
+  absl::Duration latency_p99;
+  std::array<std::int64_t, kWindowOutcomes> windows_total{};
+  std::int64_t shares_clamped_total = 0;
+  // [reason][0: down, 1: up]
+  std::array<std::array<std::int64_t, 2>, kReasons> limit_changes_total{};
+};
+
+// Results of syncs, as a metric label.
+enum class SyncResult { kOk, kUnknownSession, kRejected, kStale };
+inline constexpr std::size_t kSyncResults = 4;
+
+struct Snapshot {
+  Epoch epoch;
+  Instant at;
+  Instant started_at;
+  bool store_ok = true;
+  std::vector<DependencyRow> dependencies;  // by name
+  std::vector<InstanceRow> instances;       // by service, instance, session
+  std::vector<LimitRow> limits;             // by dependency, service, instance
+  int held_syncs = 0;
+  std::array<std::int64_t, kSyncResults> syncs_total{};
+  std::int64_t instances_expired_total = 0;
+  std::int64_t writes_total = 0;
+  std::int64_t write_failures_total = 0;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "plimsoll/core/grant.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// Which reservation: the share of one session in one dependency.
+struct BoundKey {
+  DependencyId dependency;
+  SessionId session;
+
+  friend auto operator<=>(const BoundKey&, const BoundKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H hash, const BoundKey& key) {
+    return H::combine(std::move(hash), key.dependency, key.session);
+  }
+};
+
+// What a successor of this controller must assume of one session: nothing above `steps` was ever
+// sent to it, and nothing above `steps.limit` is in flight. Durable before a raise is sent.
+struct Bound {
+  BoundKey key;
+  ServiceId service;
+  InstanceId instance;
+  bool unique_instance = false;
+  Steps steps;
+  // How long the steps may be in force after the last renewal, and how long a call may run on.
+  absl::Duration lease;
+  absl::Duration base_lease;
+  absl::Duration call_deadline;
+
+  friend bool operator==(const Bound&, const Bound&) = default;
+};
+
+// One transaction: all of it becomes durable, or nothing.
+struct WriteBatch {
+  std::vector<Bound> put;
+  std::vector<BoundKey> erase;
+
+  bool empty() const { return put.empty() && erase.empty(); }
+};
+
+// What a controller finds when it begins to reign.
+struct StoreState {
+  Epoch epoch;  // its own: larger than that of any reign before
+  std::vector<Bound> bounds;
+  // The store was empty: either the first start ever, or its contents are lost.
+  bool fresh = false;
+};
+
+// Where bounds are kept. Calls block for the disk or the network, so never on the core's thread.
+// Thread-compatible: one caller at a time.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Begins a reign: makes sure that no other controller uses this store from now on, reads the
+  // bounds, and makes a new epoch durable. Call it once, before anything else. Returns
+  // kFailedPrecondition if another controller holds the store, kDataLoss if the store is damaged,
+  // kUnavailable for I/O errors.
+  virtual absl::StatusOr<StoreState> TakeOver() = 0;
+
+  // Makes a batch durable. When it returns OK, the batch survives a crash of process and machine.
+  // Otherwise nothing of it was written, or (kUnavailable after a failed sync) it is unknown; the
+  // caller must then act as if either could be true.
+  virtual absl::Status Commit(const WriteBatch& batch) = 0;
+};
+
+}  // namespace plimsoll

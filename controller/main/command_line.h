@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace plimsoll {
+
+// What the program was asked for.
+struct CommandLine {
+  std::string config_path;  // empty: none was named
+  std::string port_path;    // empty: write none
+  bool check_config = false;
+  bool dev = false;
+  bool version = false;
+  bool help = false;
+};
+
+// `arguments` without the name of the program; "--flag value" and "--flag=value" are the same.
+// Returns kInvalidArgument, saying which argument is wrong and what is allowed. Pure.
+absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments);
+
+// What --help prints.
+std::string UsageText();
+
+}  // namespace plimsoll

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "controller/main/log.h"
+#include "plimsoll/controller/options.h"
+#include "plimsoll/controller/policy.h"
+#include "plimsoll/http/server.h"
+
+namespace plimsoll {
+
+// Where the controller keeps what a restart must find again.
+enum class StateMode {
+  kEmbedded,  // SQLite in `state_dir`
+  kMemory,    // nowhere: a restart breaks the quota, so for development only
+};
+
+// What the file of plimsoll-controller says, with defaults filled in. controller/deploy/ has an
+// example with every key explained.
+struct Config {
+  ServerOptions server;
+  CoreOptions core;
+  StateMode state_mode = StateMode::kEmbedded;
+  std::string state_dir = "/var/lib/plimsoll";
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+  PolicySet policies;
+};
+
+// Which defaults a file starts from. The file wins over both.
+enum class Profile {
+  kProduction,
+  kDevelopment,  // state in memory, and leases so short that one sees them end
+};
+
+// The configuration of an empty file.
+Config DefaultConfig(Profile profile);
+
+// Reads the text of a configuration file. Everything that is wrong is told at once: the message of
+// the kInvalidArgument has one line per fault, "FILE:LINE:COLUMN: POINTER: MESSAGE", where FILE is
+// `name` and POINTER a JSON pointer. Pure.
+absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
+                                   Profile profile);
+
+// The same for a file on disk. kNotFound or kUnavailable if it cannot be read.
+absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
+
+}  // namespace plimsoll

@@ -1,0 +1,85 @@
+#include "controller/main/faults.h"
+
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::size_t kQuotedBytesMax = 40;
+
+// Levenshtein's distance, with a swap of neighbours as one step: most slips are one of the two.
+std::size_t EditDistance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+void Faults::Add(const std::string& pointer, const std::string& message) {
+  std::string near = pointer;
+  auto place = places_.find(near);
+  while (place == places_.end() && !near.empty()) {
+    near.resize(near.find_last_of('/'));
+    place = places_.find(near);
+  }
+  Add(place == places_.end() ? Mark{} : place->second, pointer, message);
+}
+
+void Faults::Add(const Mark& mark, const std::string& pointer, const std::string& message) {
+  Fault fault{mark, pointer, message};
+  if (std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) {
+    faults_.push_back(std::move(fault));
+  }
+}
+
+std::vector<std::string> Faults::ToLines(const std::string& file) const {
+  std::vector<Fault> sorted = faults_;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> lines;
+  for (const Fault& fault : sorted) {
+    const std::string pointer = fault.pointer.empty() ? "" : absl::CHexEscape(fault.pointer) + ": ";
+    lines.push_back(absl::StrCat(file, ":", fault.mark.line, ":", fault.mark.column, ": ", pointer,
+                                 fault.message));
+  }
+  return lines;
+}
+
+std::string Below(const std::string& pointer, const std::string& key) {
+  return absl::StrCat(pointer, "/", absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}}));
+}
+
+std::string Quoted(const std::string& text) {
+  if (text.size() <= kQuotedBytesMax)
+    return absl::StrCat("\"", absl::Utf8SafeCHexEscape(text), "\"");
+  return absl::StrCat("\"", absl::Utf8SafeCHexEscape(text.substr(0, kQuotedBytesMax)), "…\"");
+}
+
+std::string Suggestion(const std::string& word, const std::vector<std::string>& candidates) {
+  if (word.size() > kQuotedBytesMax) return "";
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = EditDistance(word, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
+  }
+  return best.empty() ? "" : absl::StrCat(" (did you mean \"", best, "\"?)");
+}
+
+}  // namespace plimsoll

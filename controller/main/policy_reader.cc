@@ -1,0 +1,211 @@
+#include "controller/main/policy_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr char kDefaults[] = "/defaults";
+
+void ReadWindow(MapReader window, WindowConfig& target) {
+  window.Duration("length", target.length);
+  window.Whole("min_samples", target.samples_min);
+  window.Number("percentile", target.percentile);
+  window.Number("drop_tolerance", target.drop_tolerance);
+  window.Finish();
+}
+
+void ReadAimd(MapReader aimd, AimdConfig& target) {
+  aimd.Duration("latency_threshold", target.latency_threshold);
+  aimd.Number("backoff", target.backoff);
+  aimd.Whole("increase", target.increase);
+  aimd.Finish();
+}
+
+void ReadGradient2(MapReader gradient2, Gradient2Config& target) {
+  gradient2.Number("rtt_tolerance", target.rtt_tolerance);
+  gradient2.Number("smoothing", target.smoothing);
+  gradient2.Whole("queue_size", target.queue_size);
+  gradient2.Whole("long_window", target.long_window);
+  gradient2.Finish();
+}
+
+void ReadOptional(MapReader& map, const std::string& key, std::optional<Calls>& target) {
+  // A number that does not fit is reported, and stands as absent.
+  std::int32_t value = -1;
+  map.Whole(key, value);
+  if (value != -1) target = value;
+}
+
+void ReadQuota(MapReader quota, Policy& policy) {
+  ReadOptional(quota, "capacity", policy.quota);
+  quota.Whole("instances_expected", policy.instances_expected);
+  quota.Later({"policy", "services"});
+  quota.Finish();
+}
+
+void ReadOutage(MapReader outage, OutageConfig& target) {
+  ReadOptional(outage, "base", target.base);
+  outage.Duration("base_lease", target.base_lease);
+  outage.Whole("reserve", target.reserve);
+  outage.Finish();
+}
+
+// The keys that a dependency and "defaults" have in common.
+void ReadSettings(MapReader& map, Policy& policy) {
+  map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
+                  policy.scope);
+  map.Word<AlgorithmKind>("algorithm",
+                          {{"fixed", AlgorithmKind::kFixed},
+                           {"aimd", AlgorithmKind::kAimd},
+                           {"gradient2", AlgorithmKind::kGradient2}},
+                          {"fleet_knee", "vegas", "gradient"}, policy.algorithm.kind);
+  map.Whole("floor", policy.algorithm.floor);
+  map.Whole("ceiling", policy.algorithm.ceiling);
+  ReadOptional(map, "initial", policy.initial);
+  map.Duration("call_deadline", policy.call_deadline);
+  ReadWindow(map.Map("window"), policy.window);
+  ReadAimd(map.Map("aimd"), policy.algorithm.aimd);
+  ReadGradient2(map.Map("gradient2"), policy.algorithm.gradient2);
+  ReadQuota(map.Map("quota"), policy);
+  ReadOutage(map.Map("outage"), policy.outage);
+  map.Later({"mode", "vegas", "gradient", "fleet_knee"});
+}
+
+// Where a violation of `name` is best shown if the file does not set it: at what collides with it.
+std::string Partner(const std::string& name) {
+  if (name == "ceiling") return "floor";
+  if (name == "floor") return "quota/capacity";
+  if (name == "initial") return "algorithm";
+  if (name == "outage/reserve") return "outage/base";
+  if (name == "outage/base") return "ceiling";
+  return "";
+}
+
+std::string PointerOf(const std::string& name, const std::string& pointer,
+                      const std::string& fallback, const Faults& faults) {
+  for (const std::string& key : {name, Partner(name)}) {
+    for (const std::string& parent : {pointer, fallback}) {
+      const std::string candidate = absl::StrCat(parent, "/", key);
+      if (!key.empty() && faults.Written(candidate)) return candidate;
+    }
+  }
+  return absl::StrCat(pointer, "/", name);
+}
+
+// These two are taken from the floor where nobody has set them. If that makes them impossible, the
+// floor or the ceiling is what to mend, and is reported by itself.
+bool FollowsFromOthers(const std::string& name, const std::string& pointer,
+                       const std::string& fallback, const Faults& faults) {
+  if (name != "initial" && name != "outage/base") return false;
+  return !faults.Written(absl::StrCat(pointer, "/", name)) &&
+         !faults.Written(absl::StrCat(fallback, "/", name));
+}
+
+// Splits "a = 1: rule; b = 2: rule; and more of it" into its two violations.
+std::vector<std::string> SplitViolations(const std::string& message) {
+  std::vector<std::string> violations;
+  const std::vector<std::string> parts = absl::StrSplit(message, "; ");
+  for (const std::string& part : parts) {
+    const auto name_end = std::find_if_not(part.begin(), part.end(), [](char c) {
+      return absl::ascii_islower(static_cast<unsigned char>(c)) ||
+             absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+    });
+    const bool begins = absl::StartsWith(std::string(name_end, part.end()), " = ");
+    if (begins || violations.empty()) {
+      violations.push_back(part);
+    } else {
+      absl::StrAppend(&violations.back(), "; ", part);
+    }
+  }
+  return violations;
+}
+
+// `initial` has to fit the bounds even where nobody has set it.
+void FitInitial(Policy& policy) {
+  AlgorithmConfig& algorithm = policy.algorithm;
+  if (algorithm.floor > algorithm.ceiling) return;
+  algorithm.initial =
+      std::clamp(policy.initial.value_or(algorithm.initial), algorithm.floor, algorithm.ceiling);
+}
+
+void Check(Policy policy, absl::Duration lease, const std::string& pointer, Faults& faults) {
+  // A name that is missing has been reported already.
+  if (policy.name.empty()) policy.name = DependencyId("unnamed");
+  ReportViolations(Validate(policy, lease), pointer, kDefaults, faults);
+}
+
+void ReadName(MapReader& map, const std::string& pointer, DependencyId& name, Faults& faults) {
+  map.Text("name", name.value);
+  const YamlNode* const node = map.Find("name");
+  if (node == nullptr) {
+    faults.Add(pointer, "has no \"name\"");
+  } else if (node->kind == YamlNode::Kind::kScalar && node->text.empty()) {
+    faults.Add(map.Pointer("name"), "must not be empty");
+  }
+}
+
+Policy ReadDependency(const YamlNode& node, const std::string& pointer, Policy policy,
+                      Faults& faults) {
+  MapReader map(node, pointer, faults);
+  if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) {
+    ReadName(map, pointer, policy.name, faults);
+  }
+  map.Text("description", policy.description);
+  ReadSettings(map, policy);
+  map.Later({"match"});
+  map.Finish();
+  FitInitial(policy);
+  return policy;
+}
+
+}  // namespace
+
+void ReportViolations(const absl::Status& status, const std::string& pointer,
+                      const std::string& fallback, Faults& faults) {
+  if (status.ok()) return;
+  for (const std::string& violation : SplitViolations(std::string(status.message()))) {
+    const std::size_t end = violation.find(" = ");
+    const std::string name = absl::StrReplaceAll(violation.substr(0, end), {{".", "/"}});
+    if (FollowsFromOthers(name, pointer, fallback, faults)) continue;
+    faults.Add(PointerOf(name, pointer, fallback, faults), violation);
+  }
+}
+
+PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {
+  MapReader defaults_map = top.Map("defaults");
+  ReadSettings(defaults_map, defaults);
+  defaults_map.Finish();
+  FitInitial(defaults);
+  const std::vector<YamlNode>& items = top.List("dependencies");
+  // Without dependencies nobody else would look at the defaults.
+  if (items.empty()) Check(defaults, lease, kDefaults, faults);
+  PolicySet policies;
+  std::map<DependencyId, std::size_t> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string pointer = absl::StrCat("/dependencies/", i);
+    const Policy policy = ReadDependency(items[i], pointer, defaults, faults);
+    Check(policy, lease, pointer, faults);
+    if (policy.name.empty()) continue;
+    const auto [first, is_new] = seen.emplace(policy.name, i);
+    if (!is_new) {
+      faults.Add(pointer + "/name",
+                 absl::StrCat(Quoted(policy.name.value), " is taken by /dependencies/",
+                              first->second, ": names must be unique"));
+    }
+    policies.emplace(policy.name, policy);
+  }
+  return policies;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "absl/time/time.h"
+#include "controller/main/map_reader.h"
+#include "plimsoll/controller/policy.h"
+
+namespace plimsoll {
+
+// Reads the sections "defaults" and "dependencies" of the top map, and reports what is wrong with
+// them. `defaults` is what a dependency is that sets nothing; `lease` that of agents.lease.
+PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults);
+
+// Reports what a Validate() found, "NAME = VALUE: RULE; …" as all of them give it, at the keys of
+// that name below `pointer`; what is set there by default only, at the same key below `fallback`,
+// if the file has that.
+void ReportViolations(const absl::Status& status, const std::string& pointer,
+                      const std::string& fallback, Faults& faults);
+
+}  // namespace plimsoll

@@ -1,0 +1,145 @@
+#include "controller/main/run.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "controller/main/signals.h"
+#include "plimsoll/controller/core.h"
+#include "plimsoll/core/random.h"
+#include "plimsoll/store/memory_store.h"
+#include "plimsoll/store/sqlite_store.h"
+
+namespace plimsoll {
+namespace {
+
+std::string Show(const ListenAddress& address, std::uint16_t port) {
+  const bool v6 = address.address.find(':') != std::string::npos;
+  return v6 ? absl::StrCat("[", address.address, "]:", port)
+            : absl::StrCat(address.address, ":", port);
+}
+
+// Each agent is a connection. Returns how many files may be open.
+std::uint64_t RaiseOpenFilesLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Config& config, const Clock& clock) {
+  const std::int64_t first_epoch = absl::ToUnixMillis(clock.WallTime());
+  if (config.state_mode == StateMode::kMemory) return MakeMemoryStore(first_epoch);
+  return OpenSqliteStore(config.state_dir, first_epoch);
+}
+
+// Under a name of its own first, so that whoever waits for the file never reads half of it.
+absl::Status WritePortFile(const std::string& path, const Server& server) {
+  const std::string temporary = absl::StrCat(path, ".", ::getpid());
+  std::ofstream file(temporary);
+  file << absl::StrFormat("{\"agents\":%d,\"api\":%d,\"pid\":%d}\n", server.agent_port(),
+                          server.api_port(), ::getpid());
+  file.close();
+  if (file && std::rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write the port file '", path,
+                                             "': ", std::generic_category().message(errno)));
+}
+
+void LogDependencies(const PolicySet& policies, const Logger& logger) {
+  for (const auto& [name, policy] : policies) {
+    const AlgorithmConfig& algorithm = policy.algorithm;
+    logger.Info("dependency", {{"name", name.value},
+                               {"quota", policy.quota ? absl::StrCat(*policy.quota) : "none"},
+                               {"scope", policy.scope == Scope::kFleet ? "fleet" : "instance"},
+                               {"algorithm", std::string(ToString(algorithm.kind))},
+                               {"floor", absl::StrCat(algorithm.floor)},
+                               {"ceiling", absl::StrCat(algorithm.ceiling)},
+                               {"call_deadline", absl::FormatDuration(policy.call_deadline)},
+                               {"base", absl::StrCat(policy.base())},
+                               {"base_lease", absl::FormatDuration(policy.outage.base_lease)},
+                               {"reserve", absl::StrCat(policy.outage.reserve)}});
+  }
+  if (policies.empty()) {
+    logger.Warning("no dependency is configured: agents are served, but get no grants");
+  }
+}
+
+void LogStart(const Config& config, const StoreState& state, const Server& server,
+              const Logger& logger) {
+  logger.Info("listening",
+              {{"api", Show(config.server.api, server.api_port())},
+               {"agents", Show(config.server.agents, server.agent_port())},
+               {"version", config.server.version},
+               {"config_hash", config.server.config_hash},
+               {"state", config.state_mode == StateMode::kMemory ? "memory" : config.state_dir},
+               {"epoch", absl::StrCat(state.epoch.value)},
+               {"inherited_bounds", absl::StrCat(state.bounds.size())},
+               {"lease", absl::FormatDuration(config.core.lease)},
+               {"hold_max", absl::FormatDuration(config.core.hold_max)},
+               {"sync_min", absl::FormatDuration(config.core.sync_min)},
+               {"tick", absl::FormatDuration(config.core.tick)},
+               {"clock_drift", absl::StrCat(config.core.clock_rate_error)},
+               {"sessions_max", absl::StrCat(config.core.sessions_max)},
+               {"dependencies", absl::StrCat(config.policies.size())}});
+  LogDependencies(config.policies, logger);
+  if (config.state_mode == StateMode::kMemory) {
+    logger.Warning("state is in memory: a restart forgets who holds what and may break quotas");
+  }
+}
+
+void WarnOfFewFiles(const Config& config, const Logger& logger) {
+  const std::uint64_t files = RaiseOpenFilesLimit();
+  const auto wanted = static_cast<std::uint64_t>(config.server.agent_limits.connections_max) +
+                      static_cast<std::uint64_t>(config.server.api_limits.connections_max) + 64;
+  if (files >= wanted) return;
+  logger.Warning("fewer files may be open than connections are allowed: raise LimitNOFILE",
+                 {{"files", absl::StrCat(files)}, {"wanted", absl::StrCat(wanted)}});
+}
+
+void ServeUntilTold(const Logger& logger) {
+  for (int signal = NextSignal();; signal = NextSignal()) {
+    if (signal != SIGHUP) {
+      logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+      return;
+    }
+    logger.Warning("the configuration cannot be reloaded yet: restart to apply changes");
+  }
+}
+
+}  // namespace
+
+absl::Status RunController(const Config& config, const std::string& port_path, const Logger& logger,
+                           const Clock& clock) {
+  WarnOfFewFiles(config, logger);
+  absl::StatusOr<std::unique_ptr<Store>> store = OpenStore(config, clock);
+  if (!store.ok()) return store.status();
+  const absl::StatusOr<StoreState> state = (*store)->TakeOver();
+  if (!state.ok()) return state.status();
+
+  // What the previous reign has granted is held from now on, so not from an instant before.
+  clock.Refresh();
+  CoreOptions options = config.core;
+  options.seed = Random::FromEntropy().Next();
+  Core core(options, config.policies, *state, clock.Now());
+  Server server(config.server, core, **store, clock);
+  if (absl::Status started = server.Start(); !started.ok()) return started;
+  LogStart(config, *state, server, logger);
+  absl::Status written = port_path.empty() ? absl::OkStatus() : WritePortFile(port_path, server);
+  if (written.ok()) ServeUntilTold(logger);
+  LetSignalsKill();
+  server.Stop();
+  return written;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/core/types.h"
+#include "plimsoll/simulation/scenario.h"
+
+namespace plimsoll {
+
+// What must hold after every event of a run.
+enum class Invariant {
+  kLimits,       // I1: the limits in force sum to at most the quota
+  kInFlight,     // I2: calls in flight at the provider, those of dead agents included, do too
+  kCovered,      // I3: each reservation covers the limit in force and the calls in flight
+  kReservation,  // I4: the reservations sum to at most the quota
+};
+inline constexpr std::size_t kInvariants = 4;
+
+// "I1" to "I4"; of static storage.
+std::string_view ToString(Invariant invariant);
+
+struct SimulationResult {
+  std::uint64_t seed = 0;
+  // After how many events each invariant did not hold.
+  std::array<std::int64_t, kInvariants> violations{};
+  std::string first_violation;  // what and when; empty if there was none
+  Calls limits_max = 0;         // the largest sum of limits in force
+  Calls in_flight_max = 0;      // the most calls in flight at the provider
+  Calls reserved_max = 0;       // the largest sum of reservations
+  // Sum of min(limit in force, demand) over sum of min(quota, demand), sampled; 1 is ideal.
+  double usable_share = 0;
+
+  std::int64_t events = 0;
+  std::int64_t calls_admitted = 0;
+  std::int64_t calls_refused = 0;
+  std::int64_t controller_starts = 0;
+  std::int64_t agent_starts = 0;
+  std::int64_t messages = 0;
+  // Of everything that happened: two runs with equal hashes were the same run.
+  std::uint64_t trace_hash = 0;
+  std::vector<std::string> trace;  // one line for each message and fault, if asked for
+
+  bool ok() const;
+  std::int64_t count(Invariant invariant) const {
+    return violations[static_cast<std::size_t>(invariant)];
+  }
+};
+
+// Lives one day of a fleet: the real controller core, the real session and limiter of the agents,
+// in one thread, on virtual clocks, a hostile network and a virtual disk. The same scenario and
+// seed give the same result. `traced` fills SimulationResult::trace, up to the first violation.
+SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed, bool traced = false);
+
+}  // namespace plimsoll

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// From where to where a random duration lies.
+struct DurationRange {
+  absl::Duration min;
+  absl::Duration max;
+};
+
+// What is lost, late or doubled on the way between agents and controller, each way.
+struct NetworkFaults {
+  double loss = 0;       // share of messages that never arrive
+  double duplicate = 0;  // share of messages that arrive twice
+  double late = 0;       // share of messages that arrive later than usual
+  DurationRange late_by = {absl::Milliseconds(200), absl::Seconds(20)};
+};
+
+struct DiskFaults {
+  DurationRange commit = {absl::Milliseconds(1), absl::Milliseconds(10)};
+  double failure = 0;  // share of commits that fail; half of those are on the disk nevertheless
+};
+
+// One kind of day: a fleet, its load, and what happens to it. Times of the adversary are true
+// times; everything else is measured on the clock of whoever measures.
+struct Scenario {
+  std::string name;
+  absl::Duration length = absl::Seconds(150);
+
+  // The fleet and its policy.
+  int agents = 8;
+  Calls quota = 50;
+  Calls ceiling = 20;
+  Calls base = 2;
+  Calls reserve = 0;
+  absl::Duration lease = absl::Seconds(5);
+  absl::Duration base_lease = absl::Seconds(14);
+  absl::Duration call_deadline = absl::Seconds(3);
+  absl::Duration hold_max = absl::Milliseconds(500);
+  bool unique_instances = true;
+  double clock_rate_error = 0.05;
+  // The controller's clock as fast and the agents' as slow as allowed, and every call lasts its
+  // whole deadline. Otherwise rates are drawn anew for each process.
+  bool extreme_clocks = false;
+
+  // Load: calls arrive at each agent at random, as many as would keep `demand` in flight if all
+  // were admitted; demand is between 0 and the ceiling, and changes.
+  absl::Duration call_mean = absl::Milliseconds(1200);  // cut at the call deadline
+  absl::Duration demand_every = absl::Seconds(2);       // some agent's demand changes
+
+  // Faults. Infinite means never.
+  NetworkFaults network;
+  DiskFaults disk;
+  absl::Duration fault_every = absl::InfiniteDuration();  // crash, partition, pause, leaving
+  DurationRange agent_down = {absl::Milliseconds(200), absl::Seconds(6)};
+  DurationRange controller_up = {absl::InfiniteDuration(), absl::InfiniteDuration()};
+  DurationRange controller_down = {absl::Milliseconds(100), absl::Seconds(4)};
+};
+
+// calm, mild, harsh, churn, extreme: see controller/simulation/README.md.
+std::vector<Scenario> Scenarios();
+std::optional<Scenario> FindScenario(std::string_view name);
+
+}  // namespace plimsoll

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/src/limiter.h"
+#include "agent/src/session.h"
+#include "controller/simulation/src/controller_host.h"
+#include "controller/simulation/src/world.h"
+
+namespace plimsoll::internal {
+
+// One process of one instance, from its start to its end: the session, the limiter of its one
+// bulkhead, and the loop that stands for the agent's thread. Stays where it is after its end,
+// because messages and calls that concern it may still be under way. Thread-compatible.
+class AgentProcess {
+ public:
+  // `ended` is called once, when the process ends by itself or by Crash().
+  AgentProcess(World& world, ControllerHost& controller, int index, std::function<void()> ended);
+  ~AgentProcess();
+
+  void Crash();
+  // Stops admitting, drains, releases, ends; by force if that takes too long.
+  void Leave();
+  void PauseUntil(Instant until) { process_.PauseUntil(until); }
+  void SuspectClock();
+
+  // A call arrives. It is admitted or refused at once, and runs until it ends.
+  void Arrive();
+
+  bool alive() const { return alive_; }
+  const SessionId& session() const { return session_.session(); }
+  // The limit that holds at this moment by the process' own clock.
+  Calls InForce() const;
+
+ private:
+  class Port;
+
+  // Asks the session what to do, and does it, until there is nothing to do now.
+  void Drive();
+  void WaitUntil(Instant at);
+  void Send(SendMessage step);
+  void OnAnswer(std::int64_t exchange, Answer answer);
+  void OnTimeout(std::int64_t exchange);
+  void HandToSession(const Answer& answer);
+  void BreakOff();
+  void BeginCall(Permit permit);
+  void End();
+
+  // Runs `action` in this process: later if it is paused, never if it has ended.
+  void Deliver(EventQueue::Action action);
+  Instant now() const { return clock_.Now(); }
+  void Note(std::int64_t kind, const std::function<std::string()>& text);
+
+  World& world_;
+  ControllerHost& controller_;
+  const int index_;
+  std::function<void()> ended_;
+  bool alive_ = true;
+  VirtualClock clock_;
+  Random random_;
+  Pausable process_;
+  Limiter* limiter_;  // gives itself up when the last permit has ended
+  std::unique_ptr<Port> port_;
+  Session session_;
+
+  bool exchanging_ = false;
+  std::int64_t exchange_ = 0;  // the newest; unique in the world
+  Instant sent_at_;            // when it began
+  std::int64_t wake_ = 0;      // the newest; older ones are void
+  std::map<std::int64_t, Permit> calls_;
+};
+
+}  // namespace plimsoll::internal

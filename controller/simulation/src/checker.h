@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/simulation/src/agent_process.h"
+#include "controller/simulation/src/controller_host.h"
+#include "controller/simulation/src/world.h"
+#include "plimsoll/simulation/fleet_simulator.h"
+
+namespace plimsoll::internal {
+
+// One instance of the service: its process, if one runs, and what its callers ask of it.
+struct Instance {
+  AgentProcess* process = nullptr;  // the newest; may have ended
+  Calls demand = 0;
+
+  bool alive() const { return process != nullptr && process->alive(); }
+};
+
+// Looks at the whole world after every event, as nobody inside it can. Thread-compatible.
+class Checker {
+ public:
+  Checker(World& world, const ControllerHost& controller, const std::vector<Instance>& instances,
+          SimulationResult& result);
+
+  // Does nothing if nothing can have risen since the last time.
+  void Check();
+  // Adds to the usable share.
+  void Sample();
+
+ private:
+  void CheckLimits();
+  void CheckInFlight();
+  void CheckReservations();
+  void CheckCovered(const SessionId& session, Calls calls, const char* what);
+  void Report(Invariant invariant, const std::string& what);
+
+  World& world_;
+  const ControllerHost& controller_;
+  const std::vector<Instance>& instances_;
+  SimulationResult& result_;
+  double usable_ = 0;
+  double used_ = 0;
+};
+
+}  // namespace plimsoll::internal

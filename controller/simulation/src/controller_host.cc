@@ -1,0 +1,170 @@
+#include "controller/simulation/src/controller_host.h"
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_format.h"
+#include "controller/simulation/src/describe.h"
+
+namespace plimsoll::internal {
+namespace {
+
+CoreOptions MakeOptions(World& world) {
+  CoreOptions options;
+  options.lease = world.scenario.lease;
+  options.hold_max = world.scenario.hold_max;
+  options.clock_rate_error = world.scenario.clock_rate_error;
+  options.seed = world.random.Next();
+  return options;
+}
+
+Policy MakePolicy(const Scenario& scenario) {
+  Policy policy;
+  policy.name = SimulatedDependency();
+  policy.quota = scenario.quota;
+  policy.algorithm.floor = std::max(scenario.base, 1);
+  policy.algorithm.ceiling = scenario.ceiling;
+  policy.algorithm.initial = scenario.ceiling;
+  policy.call_deadline = scenario.call_deadline;
+  policy.outage.base = scenario.base;
+  policy.outage.base_lease = scenario.base_lease;
+  policy.outage.reserve = scenario.reserve;
+  return policy;
+}
+
+Event MakeEvent(RequestId request, const AgentMessage& message) {
+  return std::visit(
+      [request](const auto& m) -> Event {
+        using Message = std::decay_t<decltype(m)>;
+        if constexpr (std::is_same_v<Message, RegisterRequest>) return RegisterEvent{request, m};
+        if constexpr (std::is_same_v<Message, SyncRequest>) return SyncEvent{request, m};
+        if constexpr (std::is_same_v<Message, ReleaseRequest>) return ReleaseEvent{request, m};
+      },
+      message);
+}
+
+Answer MakeAnswer(const ReplyAction& reply) {
+  return std::visit(
+      [](const auto& body) -> Answer {
+        if constexpr (std::is_same_v<std::decay_t<decltype(body)>, Released>) {
+          return ReleaseAnswer{};
+        } else {
+          return body;
+        }
+      },
+      reply.body);
+}
+
+}  // namespace
+
+ControllerHost::ControllerHost(World& world)
+    : world_(world), disk_(world.scenario.disk, world.queue, world.random), process_(world.queue) {}
+
+void ControllerHost::Start() {
+  world_.raised = true;
+  ++reign_;
+  ++world_.controller_starts;
+  StoreState found = disk_.TakeOver();
+  CoreOptions options = MakeOptions(world_);
+  Policy policy = MakePolicy(world_.scenario);
+  world_.sabotage.OnStart(options, policy, found);
+  epoch_ = found.epoch;
+  clock_.emplace(MakeClock(world_, Role::kController));
+  process_.PauseUntil({});
+  tick_ = options.tick;
+  world_.trace.Note(world_.queue.now(), {1, epoch_.value}, [&] {
+    return absl::StrFormat("controller starts, epoch %d, finds %s", epoch_.value,
+                           Describe(found.bounds));
+  });
+  core_ = std::make_unique<Core>(options, PolicySet{{policy.name, policy}}, found, clock_->Now());
+  Tick();
+}
+
+void ControllerHost::Crash() {
+  if (core_ == nullptr) return;
+  world_.trace.Note(world_.queue.now(), {2}, [] { return "controller ends"; });
+  ++reign_;
+  core_.reset();
+  waiting_.clear();
+  disk_.Abort();
+}
+
+void ControllerHost::ShutDown() {
+  if (core_ == nullptr || process_.paused()) return;
+  Apply(ShutdownEvent{});
+  Crash();
+}
+
+void ControllerHost::Receive(std::int64_t exchange, const AgentMessage& message, Reply reply) {
+  if (core_ == nullptr) {
+    reply(NoAnswer{absl::UnavailableError("connection refused")});
+    return;
+  }
+  process_.Deliver([this, exchange, message, reply = std::move(reply), reign = reign_] {
+    if (reign != reign_) return;
+    last_request_ = RequestId(last_request_.value + 1);
+    waiting_[last_request_] = {exchange, reply};
+    Apply(MakeEvent(last_request_, message));
+  });
+}
+
+void ControllerHost::Abandon(std::int64_t exchange) {
+  if (core_ == nullptr) return;
+  process_.Deliver([this, exchange, reign = reign_] {
+    if (reign != reign_) return;
+    std::vector<RequestId> abandoned;
+    for (const auto& [request, waiting] : waiting_) {
+      if (waiting.exchange == exchange) abandoned.push_back(request);
+    }
+    for (RequestId request : abandoned) {
+      waiting_.erase(request);
+      Apply(AbandonEvent{request});
+    }
+  });
+}
+
+void ControllerHost::Apply(const Event& event) {
+  world_.raised = true;
+  for (const Event& one : world_.sabotage.OnEvent(epoch_, event)) {
+    for (Action& action : core_->Apply(one, clock_->Now())) Perform(std::move(action));
+  }
+}
+
+void ControllerHost::Perform(Action action) {
+  if (auto* reply = std::get_if<ReplyAction>(&action)) PerformReply(std::move(*reply));
+  if (auto* write = std::get_if<WriteAction>(&action)) PerformWrite(std::move(*write));
+}
+
+void ControllerHost::PerformReply(ReplyAction reply) {
+  world_.sabotage.OnReply(reply);
+  const auto waiting = waiting_.find(reply.request);
+  if (waiting == waiting_.end()) return;
+  const Reply send = std::move(waiting->second.reply);
+  waiting_.erase(waiting);
+  send(MakeAnswer(reply));
+}
+
+void ControllerHost::PerformWrite(WriteAction write) {
+  world_.sabotage.OnCommit(write.batch);
+  world_.trace.Note(world_.queue.now(), {3, write.write.value}, [&] {
+    return absl::StrFormat("controller writes %s, erases %d", Describe(write.batch.put),
+                           write.batch.erase.size());
+  });
+  disk_.Commit(write.batch, [this, id = write.write, reign = reign_](absl::Status status) {
+    process_.Deliver([this, id, status = std::move(status), reign] {
+      if (reign == reign_) Apply(WrittenEvent{id, status});
+    });
+  });
+}
+
+void ControllerHost::Tick() {
+  Apply(TickEvent{});
+  world_.queue.At(clock_->TrueTimeOf(clock_->Now() + tick_), [this, reign = reign_] {
+    process_.Deliver([this, reign] {
+      if (reign == reign_) Tick();
+    });
+  });
+}
+
+}  // namespace plimsoll::internal

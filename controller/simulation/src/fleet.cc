@@ -1,0 +1,152 @@
+#include "controller/simulation/src/fleet.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace plimsoll::internal {
+namespace {
+
+constexpr absl::Duration kSampleEvery = absl::Milliseconds(250);
+// The fleet needs some time to come up.
+constexpr Instant kSampleFrom{10'000'000'000};
+constexpr DurationRange kAgentPause = {absl::Milliseconds(500), absl::Seconds(8)};
+constexpr DurationRange kControllerPause = {absl::Milliseconds(300), absl::Seconds(8)};
+constexpr DurationRange kCut = {absl::Seconds(1), absl::Seconds(14)};
+constexpr absl::Duration kIdleLook = absl::Milliseconds(200);
+
+}  // namespace
+
+Fleet::Fleet(const Scenario& scenario, std::uint64_t seed, bool traced, Sabotage& sabotage)
+    : world_(scenario, seed, traced, sabotage),
+      controller_(world_),
+      instances_(static_cast<std::size_t>(scenario.agents)),
+      checker_(world_, controller_, instances_, result_) {
+  result_.seed = seed;
+}
+
+SimulationResult Fleet::Run(bool until_broken) {
+  StartController();
+  for (int i = 0; i < world_.scenario.agents; ++i) {
+    instances_[static_cast<std::size_t>(i)].demand = static_cast<Calls>(
+        world_.random.Below(static_cast<std::uint64_t>(world_.scenario.ceiling) + 1));
+    world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { StartAgent(i); });
+    world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { ArriveAt(i); });
+  }
+  world_.queue.At(kSampleFrom, [this] { SampleOften(); });
+  world_.queue.After(world_.scenario.demand_every, [this] { ChangeDemand(); });
+  world_.queue.After(world_.scenario.fault_every, [this] { Strike(); });
+  while (world_.queue.Step(Instant{} + world_.scenario.length)) {
+    ++result_.events;
+    checker_.Check();
+    if (until_broken && !result_.ok()) break;
+  }
+  result_.calls_admitted = world_.calls_admitted;
+  result_.calls_refused = world_.calls_refused;
+  result_.controller_starts = world_.controller_starts;
+  result_.agent_starts = world_.agent_starts;
+  result_.messages = world_.messages;
+  result_.trace_hash = world_.trace.hash();
+  result_.trace = world_.trace.TakeLines();
+  return std::move(result_);
+}
+
+void Fleet::ArriveAt(int index) {
+  const Instance& instance = instances_[static_cast<std::size_t>(index)];
+  if (instance.demand == 0) {
+    world_.queue.After(kIdleLook, [this, index] { ArriveAt(index); });
+    return;
+  }
+  if (instance.alive()) instance.process->Arrive();
+  world_.queue.After(DrawExponential(world_.scenario.call_mean / instance.demand),
+                     [this, index] { ArriveAt(index); });
+}
+
+void Fleet::ChangeDemand() {
+  const Calls most = world_.scenario.ceiling;
+  const std::array<Calls, 8> demands = {0, 1, most / 6, most / 3, most / 2, most, most, most};
+  instances_[static_cast<std::size_t>(PickInstance())].demand =
+      demands[world_.random.Below(demands.size())];
+  world_.queue.After(DrawExponential(world_.scenario.demand_every), [this] { ChangeDemand(); });
+}
+
+void Fleet::StartAgent(int index) {
+  processes_.push_back(std::make_unique<AgentProcess>(world_, controller_, index,
+                                                      [this, index] { OnAgentEnded(index); }));
+  instances_[static_cast<std::size_t>(index)].process = processes_.back().get();
+}
+
+void Fleet::OnAgentEnded(int index) {
+  world_.queue.After(Draw(world_.random, world_.scenario.agent_down),
+                     [this, index] { StartAgent(index); });
+}
+
+void Fleet::StartController() {
+  controller_.Start();
+  world_.queue.After(Draw(world_.random, world_.scenario.controller_up),
+                     [this] { StopController(); });
+}
+
+void Fleet::StopController() {
+  if (world_.random.Chance(0.3)) controller_.ShutDown();
+  controller_.Crash();
+  world_.queue.After(Draw(world_.random, world_.scenario.controller_down),
+                     [this] { StartController(); });
+}
+
+void Fleet::Strike() {
+  const Instant now = world_.queue.now();
+  if (world_.random.Chance(0.2)) {
+    const Instant until = now + Draw(world_.random, kControllerPause);
+    world_.trace.Note(now, {20}, [] { return "controller pauses"; });
+    controller_.PauseUntil(until);
+  } else {
+    StrikeAgent(PickInstance());
+  }
+  world_.queue.After(DrawExponential(world_.scenario.fault_every), [this] { Strike(); });
+}
+
+void Fleet::StrikeAgent(int index) {
+  const Instance& instance = instances_[static_cast<std::size_t>(index)];
+  const double kind = world_.random.Uniform();
+  if (kind < 0.3) return CutOff(index);
+  if (!instance.alive()) return;
+  if (kind < 0.6) return instance.process->Crash();
+  if (kind < 0.75) return instance.process->Leave();
+  if (kind < 0.8) return instance.process->SuspectClock();
+  const Instant now = world_.queue.now();
+  world_.trace.Note(now, {21, index}, [&] { return absl::StrCat("agent ", index, " pauses"); });
+  instance.process->PauseUntil(now + Draw(world_.random, kAgentPause));
+}
+
+void Fleet::CutOff(int index) {
+  const Instant now = world_.queue.now();
+  const Instant until = now + Draw(world_.random, kCut);
+  const std::uint64_t ways = world_.random.Below(4);  // both ways twice as often
+  world_.trace.Note(now, {22, index}, [&] {
+    return absl::StrCat("agent ", index, " is cut off",
+                        ways == 0 ? ", to it" : (ways == 1 ? ", from it" : ""));
+  });
+  if (ways != 1) world_.network.Cut(index, Direction::kToAgent, until);
+  if (ways != 0) world_.network.Cut(index, Direction::kToController, until);
+}
+
+void Fleet::SampleOften() {
+  checker_.Sample();
+  world_.queue.After(kSampleEvery, [this] { SampleOften(); });
+}
+
+int Fleet::PickInstance() { return static_cast<int>(world_.random.Below(instances_.size())); }
+
+absl::Duration Fleet::DrawExponential(absl::Duration mean) {
+  if (mean == absl::InfiniteDuration()) return mean;
+  return absl::Seconds(world_.random.Exponential(absl::ToDoubleSeconds(mean)));
+}
+
+SimulationResult SimulateUntilBroken(const Scenario& scenario, std::uint64_t seed,
+                                     Sabotage& sabotage, bool traced) {
+  return Fleet(scenario, seed, traced, sabotage).Run(/*until_broken=*/true);
+}
+
+}  // namespace plimsoll::internal

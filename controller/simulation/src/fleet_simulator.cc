@@ -1,0 +1,28 @@
+#include "plimsoll/simulation/fleet_simulator.h"
+
+#include <algorithm>
+
+#include "controller/simulation/src/fleet.h"
+#include "controller/simulation/src/sabotage.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::array<std::string_view, kInvariants> kInvariantNames = {"I1", "I2", "I3", "I4"};
+
+}  // namespace
+
+std::string_view ToString(Invariant invariant) {
+  return kInvariantNames[static_cast<std::size_t>(invariant)];
+}
+
+bool SimulationResult::ok() const {
+  return std::all_of(violations.begin(), violations.end(), [](std::int64_t n) { return n == 0; });
+}
+
+SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed, bool traced) {
+  internal::Sabotage none;
+  return internal::Fleet(scenario, seed, traced, none).Run(/*until_broken=*/false);
+}
+
+}  // namespace plimsoll

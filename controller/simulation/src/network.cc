@@ -1,0 +1,48 @@
+#include "controller/simulation/src/network.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace plimsoll::internal {
+namespace {
+
+constexpr absl::Duration kDelayMin = absl::Milliseconds(1);
+constexpr double kDelayMeanSeconds = 0.01;
+
+}  // namespace
+
+absl::Duration Draw(Random& random, const DurationRange& range) {
+  if (range.min == absl::InfiniteDuration()) return range.min;
+  return range.min + random.Uniform() * (range.max - range.min);
+}
+
+Network::Network(const Scenario& scenario, EventQueue& queue, Random& random)
+    : faults_(scenario.network),
+      queue_(queue),
+      random_(random),
+      cut_until_(2 * static_cast<std::size_t>(scenario.agents)) {}
+
+void Network::Send(int agent, Direction direction, EventQueue::Action arrive) {
+  if (queue_.now() < CutUntil(agent, direction)) return;
+  const int copies = random_.Chance(faults_.duplicate) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    if (random_.Chance(faults_.loss)) continue;
+    queue_.After(DrawDelay(), arrive);
+  }
+}
+
+void Network::Cut(int agent, Direction direction, Instant until) {
+  CutUntil(agent, direction) = until;
+}
+
+absl::Duration Network::DrawDelay() {
+  if (random_.Chance(faults_.late)) return Draw(random_, faults_.late_by);
+  return kDelayMin + absl::Seconds(random_.Exponential(kDelayMeanSeconds));
+}
+
+Instant& Network::CutUntil(int agent, Direction direction) {
+  return cut_until_[2 * static_cast<std::size_t>(agent) +
+                    (direction == Direction::kToAgent ? 1 : 0)];
+}
+
+}  // namespace plimsoll::internal

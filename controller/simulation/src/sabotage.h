@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "agent/src/grant_port.h"
+#include "agent/src/transport.h"
+#include "plimsoll/controller/core.h"
+#include "plimsoll/controller/store.h"
+#include "plimsoll/core/protocol.h"
+
+namespace plimsoll::internal {
+
+// Whatever an agent sends.
+using AgentMessage = std::variant<RegisterRequest, SyncRequest, ReleaseRequest>;
+
+// Breaks one rule of the protocol, to prove that the checker notices. The product has no switches
+// for that: everything that passes between its parts passes through here and may be changed. By
+// default nothing is. Thread-compatible.
+class Sabotage {
+ public:
+  virtual ~Sabotage() = default;
+
+  // A controller starts: with these settings, finding this.
+  virtual void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& /*found*/) {}
+  // A batch is about to become durable.
+  virtual void OnCommit(WriteBatch& /*batch*/) {}
+  // An event reaches the core of a controller of this epoch. Others may be put before it.
+  virtual std::vector<Event> OnEvent(Epoch /*epoch*/, Event event) { return {std::move(event)}; }
+  // The core answers.
+  virtual void OnReply(ReplyAction& /*reply*/) {}
+
+  // An agent process sends.
+  virtual void OnSend(AgentMessage& /*message*/) {}
+  // An answer reaches an agent process, this long after its message was sent.
+  virtual void OnAnswer(Answer& /*answer*/, absl::Duration /*age*/) {}
+  // An agent process puts a function in force, this much later.
+  virtual absl::Duration OnInstall(StepFunction& /*function*/, Calls /*in_force*/) { return {}; }
+};
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,332 @@
+// From offers to grants: what may be sent now, what must be durable before, and when.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/src/core_impl.h"
+#include "plimsoll/core/check.h"
+
+namespace plimsoll {
+namespace {
+
+// Lowered bounds that no raise takes along are written after this long: it only frees what a
+// successor would otherwise have to wait for.
+constexpr absl::Duration kFlushAfter = absl::Seconds(30);
+// A session that acknowledges nothing for so many grants gets no more.
+constexpr std::size_t kUnacknowledgedMax = 64;
+// How many offers one acknowledgement may serve; the next tick serves the rest.
+constexpr int kServedAtOnce = 32;
+
+Steps MakeSteps(const Policy& policy, Calls limit) {
+  const Calls base = std::min(limit, policy.base());
+  return {limit, base, std::min(base, policy.outage.reserve)};
+}
+
+}  // namespace
+
+void Core::Impl::Hold(SessionState& session, const SyncEvent& event) {
+  // The jitter keeps a fleet from answering in step.
+  const absl::Duration hold = std::min(event.message.hold, options_.hold_max);
+  session.held =
+      internal::HeldSync{event.request, event.message.n, now_ + hold * random_.Uniform(0.5, 1.0)};
+  by_held_request_[event.request] = session.id;
+}
+
+void Core::Impl::ForgetHeld(SessionState& session) {
+  if (session.held.has_value()) by_held_request_.erase(session.held->request);
+  session.held.reset();
+  session.prepared.reset();
+  unwritten_.erase(session.id);
+}
+
+void Core::Impl::Supersede(SessionState& session) {
+  if (session.held.has_value()) {
+    SyncAnswer answer;
+    answer.epoch = epoch_;
+    answer.superseded = true;
+    Reply(session.held->request, std::move(answer));
+  }
+  ForgetHeld(session);
+}
+
+// Lower first, raise after: what is lowered is what the raises will spend.
+void Core::Impl::ConsiderAll() {
+  std::vector<SessionState*> others;
+  for (auto& [id, session] : sessions_) {
+    if (!session.held.has_value()) continue;
+    if (IsLowered(session)) {
+      Consider(session);
+    } else {
+      others.push_back(&session);
+    }
+  }
+  for (SessionState* session : others) Consider(*session);
+}
+
+bool Core::Impl::IsLowered(const SessionState& session) const {
+  return std::any_of(session.dependencies.begin(), session.dependencies.end(),
+                     [&](const DependencyId& name) {
+                       const Member& member = dependencies_.at(name).members.at(session.id);
+                       return member.offer < member.sent.limit;
+                     });
+}
+
+void Core::Impl::ConsiderHungry(const DependencyId& name) {
+  DependencyState& dependency = dependencies_.at(name);
+  for (int served = 0; served < kServedAtOnce && !dependency.hungry.empty(); ++served) {
+    if (dependency.ledger.Reserved() >= dependency.policy.quota_or_max()) return;
+    const SessionId id = dependency.hungry.front();
+    dependency.hungry.pop_front();
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end()) Consider(found->second);
+  }
+}
+
+void Core::Impl::Consider(SessionState& session) {
+  if (!session.held.has_value()) return;
+  const bool hold_over = now_ >= session.held->until;
+  if (session.prepared.has_value()) {
+    if (hold_over) AnswerWithoutRaises(session);
+    return;
+  }
+  if (hold_over || HasNews(session)) Answer(session);
+}
+
+bool Core::Impl::HasNews(const SessionState& session) const {
+  if (!session.untold.empty()) return true;
+  return std::any_of(session.dependencies.begin(), session.dependencies.end(),
+                     [&](const DependencyId& name) {
+                       const DependencyState& dependency = dependencies_.at(name);
+                       const Member& member = dependency.members.at(session.id);
+                       const Steps allowed = Allowed(dependency, session.id);
+                       // An inherited session is told at once that this reign renews what it has.
+                       if (member.sent_seq.value == 0)
+                         return allowed.limit > 0 || member.sent.limit > 0;
+                       const bool lost = member.installed != GrantStamp{epoch_, member.sent_seq};
+                       return allowed != member.sent || lost;
+                     });
+}
+
+Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id) const {
+  const Member& member = dependency.members.at(id);
+  const Calls reserved = dependency.ledger.Reserved(id);
+  const Calls free = dependency.policy.quota_or_max() - dependency.ledger.Reserved();
+  Calls limit = std::min(member.offer, reserved + std::max(0, free));  // C1
+  // C10: inherited reservations may be far above what is installed; renewing up to them would undo
+  // a cut.
+  if (free < 0) limit = std::min({limit, reserved, member.in_force.limit});
+  return MakeSteps(dependency.policy, std::max(0, limit));
+}
+
+void Core::Impl::Answer(SessionState& session) {
+  SyncAnswer answer;
+  answer.epoch = epoch_;
+  for (const DependencyId& name : std::exchange(session.untold, {})) {
+    answer.settings.push_back(SettingsOf(name));
+  }
+  for (const DependencyId& name : session.dependencies) {
+    DependencyState& dependency = dependencies_.at(name);
+    const Member& member = dependency.members.at(session.id);
+    const Steps steps = Allowed(dependency, session.id);
+    const bool nothing = member.sent_seq.value == 0 && steps.limit == 0 && member.sent.limit == 0;
+    if (nothing || dependency.ledger.Unacknowledged(session.id) > kUnacknowledgedMax) continue;
+    answer.grants.push_back(MakeGrant(dependency, session, steps));
+  }
+  session.prepared = internal::PreparedAnswer{session.held->request, std::move(answer), {}};
+  if (IsDurable(session)) {
+    SendPrepared(session);
+  } else {
+    unwritten_.insert(session.id);
+  }
+}
+
+// The store is slow or failing: leases are renewed and limits lowered all the same, with nothing
+// that a successor might not find.
+void Core::Impl::AnswerWithoutRaises(SessionState& session) {
+  SyncAnswer answer = std::move(session.prepared->answer);
+  answer.grants.clear();
+  for (const DependencyId& name : session.dependencies) {
+    DependencyState& dependency = dependencies_.at(name);
+    const Steps durable = durable_.Lowest({name, session.id});
+    const Steps steps = Lowest(Allowed(dependency, session.id), durable);
+    answer.grants.push_back(MakeGrant(dependency, session, steps));
+  }
+  session.prepared->answer = std::move(answer);
+  SendPrepared(session);
+}
+
+void Core::Impl::SendPrepared(SessionState& session) {
+  Reply(session.held->request, std::move(session.prepared->answer));
+  ForgetHeld(session);
+}
+
+Grant Core::Impl::MakeGrant(DependencyState& dependency, const SessionState& session,
+                            const Steps& steps) {
+  Member& member = dependency.members.at(session.id);
+  Grant grant;
+  grant.dependency = dependency.policy.name;
+  grant.stamp = {epoch_, Seq(++last_seq_)};  // C8: never reused, whether it is sent or not
+  grant.anchor = session.held->n;
+  grant.steps = steps;
+  grant.lease = options_.lease;
+  grant.base_lease = dependency.policy.outage.base_lease;
+  grant.call_deadline = dependency.policy.call_deadline;
+  Explanation explanation = Explain(dependency, member, steps);
+  if (steps.limit != member.sent.limit) {
+    explanation.reason = member.reason;
+    explanation.event_id = LogChange(dependency, session, member, steps, explanation);
+    member.changed_at = now_;
+    member.changed_seq = grant.stamp.seq;
+    ++dependency.limit_changes_total[static_cast<std::size_t>(member.reason)]
+                                    [steps.limit > member.sent.limit ? 1 : 0];
+  }
+  dependency.ledger.Book(session.id, grant.stamp.seq, steps);
+  Touch(grant.dependency, session.id);
+  member.sent = steps;
+  member.sent_seq = grant.stamp.seq;
+  member.explanation = explanation;
+  grant.explanation = std::move(explanation);
+  return grant;
+}
+
+Explanation Core::Impl::Explain(const DependencyState& dependency, const Member& member,
+                                const Steps& /*steps*/) const {
+  const AlgorithmConfig& bounds = dependency.policy.algorithm;
+  Explanation explanation = member.explanation;  // keeps the reason of the last change
+  explanation.floor = bounds.floor;
+  explanation.ceiling = bounds.ceiling;
+  explanation.quota_share = member.share;
+  explanation.algorithm_limit = member.law != nullptr ? member.law->limit() : member.share;
+  const bool pool_binds =
+      dependency.pool != nullptr && dependency.pool->limit() < dependency.policy.quota_or_max();
+  if (member.law != nullptr && member.share < std::min(bounds.ceiling, member.law->limit())) {
+    explanation.binding = BindingConstraint::kQuota;
+  } else if (member.share >= bounds.ceiling) {
+    explanation.binding = BindingConstraint::kCeiling;
+  } else if (member.law == nullptr && !pool_binds) {
+    explanation.binding = BindingConstraint::kQuota;
+  } else if (explanation.algorithm_limit <= bounds.floor) {
+    explanation.binding = BindingConstraint::kFloor;
+  } else {
+    explanation.binding = BindingConstraint::kAlgorithm;
+  }
+  return explanation;
+}
+
+std::string Core::Impl::LogChange(const DependencyState& dependency, const SessionState& session,
+                                  const Member& member, const Steps& steps,
+                                  const Explanation& explanation) {
+  const internal::LawRunner* law = member.law != nullptr ? member.law.get() : dependency.pool.get();
+  LogEvent event;
+  event.type = EventType::kLimitChanged;
+  event.at = now_;
+  event.dependency = dependency.policy.name;
+  event.service = session.service;
+  event.instance = session.instance;
+  event.from = member.sent.limit;
+  event.to = steps.limit;
+  event.reason = explanation.reason;
+  event.binding = explanation.binding;
+  DecisionInputs inputs;
+  inputs.algorithm = std::string(dependency.algorithm->name());
+  inputs.algorithm_limit = law->limit();
+  inputs.latency = law->last_latency();
+  inputs.in_flight_max = law->last_in_flight_max();
+  inputs.samples = law->last_window().completed();
+  inputs.rejected = law->last_window().rejected_by(RejectReason::kLimit);
+  if (law->last_decision().has_value()) {
+    inputs.baseline = law->last_decision()->baseline;
+    inputs.gradient = law->last_decision()->gradient;
+  }
+  inputs.quota = dependency.policy.quota.value_or(0);
+  inputs.wanted = dependency.wanted;
+  event.inputs = inputs;
+  event.message =
+      absl::StrCat(session.instance.value, ": ", event.from, " -> ", event.to, " (",
+                   std::string(ToString(event.reason)), "); all instances together could use ",
+                   inputs.wanted, " of ", dependency.Capacity(), ".");
+  return log_.Append(std::move(event));
+}
+
+bool Core::Impl::IsDurable(const SessionState& session) const {
+  return std::all_of(session.dependencies.begin(), session.dependencies.end(),
+                     [&](const DependencyId& name) {
+                       const internal::Ledger& ledger = dependencies_.at(name).ledger;
+                       return durable_.Covers({name, session.id}, ledger.Bound(session.id));
+                     });
+}
+
+bool Core::Impl::NeedsWrite(const Event& event) const {
+  if (durable_.writing()) return false;
+  // A failing store is asked once a tick.
+  if (!store_ok_ && !std::holds_alternative<TickEvent>(event)) return false;
+  if (!unwritten_.empty()) return true;
+  const std::optional<Instant> touched = durable_.touched_at();
+  return touched.has_value() && (!store_ok_ || now_ - *touched >= kFlushAfter);
+}
+
+void Core::Impl::StartWrite() {
+  WriteBatch batch = durable_.Start([this](const BoundKey& key) { return WantedBound(key); });
+  std::set<SessionId> covered = std::exchange(unwritten_, {});
+  if (batch.empty()) {
+    for (const SessionId& id : covered) SendPrepared(sessions_.at(id));
+    return;
+  }
+  last_write_ = WriteId(last_write_.value + 1);
+  ++writes_total_;
+  for (const SessionId& id : covered) sessions_.at(id).prepared->write = last_write_;
+  covered_ = std::move(covered);
+  actions_.push_back(WriteAction{last_write_, std::move(batch)});
+}
+
+void Core::Impl::On(const WrittenEvent& event) {
+  PLIMSOLL_CHECK(event.write == last_write_, "writes end in order, each once");
+  const bool ok = event.status.ok();
+  durable_.Finish(ok, now_);
+  if (ok != store_ok_) {
+    Log(ok ? EventType::kStoreRecovered : EventType::kStoreFailed, nullptr, DependencyId(),
+        ok ? "The store works again."
+           : absl::StrCat("The store failed, no limit is raised until it works: ",
+                          std::string(event.status.message())));
+  }
+  store_ok_ = ok;
+  if (!ok) ++write_failures_total_;
+  for (const SessionId& id : std::exchange(covered_, {})) {
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end() || !found->second.prepared.has_value()) continue;
+    SessionState& session = found->second;
+    if (session.prepared->write != event.write) continue;  // a newer sync has taken its place
+    if (ok) {
+      SendPrepared(session);
+    } else {
+      session.prepared->write.reset();
+      unwritten_.insert(id);
+    }
+  }
+}
+
+std::optional<Bound> Core::Impl::WantedBound(const BoundKey& key) const {
+  const auto dependency = dependencies_.find(key.dependency);
+  const auto session = sessions_.find(key.session);
+  if (dependency == dependencies_.end() || session == sessions_.end()) return std::nullopt;
+  const internal::Ledger& ledger = dependency->second.ledger;
+  if (!ledger.Has(key.session)) return std::nullopt;
+  Bound bound;
+  bound.key = key;
+  bound.service = session->second.service;
+  bound.instance = session->second.instance;
+  bound.unique_instance = session->second.unique;
+  bound.steps = ledger.Bound(key.session);
+  const internal::LedgerTerms terms = ledger.Terms(key.session);
+  bound.lease = terms.lease;
+  bound.base_lease = terms.base_lease;
+  bound.call_deadline = terms.call_deadline;
+  if (bound.steps == Steps{}) return std::nullopt;
+  return bound;
+}
+
+void Core::Impl::Touch(const DependencyId& dependency, const SessionId& session) {
+  durable_.Touch({dependency, session}, now_);
+}
+
+}  // namespace plimsoll

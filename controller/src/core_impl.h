@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "controller/src/durable_bounds.h"
+#include "controller/src/state.h"
+#include "plimsoll/controller/core.h"
+#include "plimsoll/core/random.h"
+
+namespace plimsoll {
+
+// The state machine, in four files: core.cc (events, sessions), core_sync.cc (what a sync does),
+// answers.cc (from offers to grants, rules C1, C4, C5, C8, C10), core_snapshot.cc (read model).
+class Core::Impl {
+ public:
+  Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
+
+  std::vector<Action> Apply(const Event& event, Instant now);
+  Snapshot TakeSnapshot(Instant now) const;
+  const EventLog& log() const { return log_; }
+  Calls Reserved(const DependencyId& dependency) const;
+  Calls Reserved(const DependencyId& dependency, const SessionId& session) const;
+
+ private:
+  using SessionState = internal::SessionState;
+  using DependencyState = internal::DependencyState;
+  using Member = internal::Member;
+
+  // Events: core.cc.
+  void On(const RegisterEvent& event);
+  void On(const SyncEvent& event);
+  void On(const ReleaseEvent& event);
+  void On(const AbandonEvent& event);
+  void On(const WrittenEvent& event);
+  void On(const TickEvent& event);
+  void On(const ShutdownEvent& event);
+
+  void AddDependency(const DependencyId& name, const Policy& policy);
+  Member& AddMember(DependencyState& dependency, SessionState& session);
+  void Inherit(const Bound& bound);
+  SessionState& Adopt(const Bound& bound);
+  SessionState* FindByNonce(const RegisterRequest& request);
+  SessionState& NewSession(const RegisterRequest& request);
+  std::optional<Refusal> Check(const RegisterRequest& request);
+  std::optional<Refusal> Check(const SyncRequest& request);
+  std::optional<Refusal> CheckFence(SessionState& session);
+  void Accept(const SyncEvent& event, SessionState& session);
+  bool JoinDependency(SessionState& session, const DependencyId& name);
+  bool TakeReport(SessionState& session, const DependencyReport& report);
+  void GatherWindows(DependencyState& dependency, Member& member, const DependencyReport& report);
+  bool IsStale(const DependencyState& dependency, const Member& member, const Window& window) const;
+  void FenceOlder(const SessionState& session);
+  void Remove(const SessionId& id, EventType why);
+  void ExpireAll();
+  void AdvanceLaws(DependencyState& dependency);
+  void AdvanceLaw(DependencyState& dependency, internal::LawRunner& law, Calls in_flight_max);
+  DependencySettings SettingsOf(const DependencyId& name) const;
+
+  // Answers: answers.cc.
+  void Hold(SessionState& session, const SyncEvent& event);
+  void Supersede(SessionState& session);
+  void ConsiderAll();
+  void ConsiderHungry(const DependencyId& name);
+  void Consider(SessionState& session);
+  bool HasNews(const SessionState& session) const;
+  bool IsLowered(const SessionState& session) const;
+  void Answer(SessionState& session);
+  void AnswerWithoutRaises(SessionState& session);
+  // The steps to send now: the offer as far as the books allow.
+  Steps Allowed(const DependencyState& dependency, const SessionId& id) const;
+  Grant MakeGrant(DependencyState& dependency, const SessionState& session, const Steps& steps);
+  Explanation Explain(const DependencyState& dependency, const Member& member,
+                      const Steps& steps) const;
+  std::string LogChange(const DependencyState& dependency, const SessionState& session,
+                        const Member& member, const Steps& steps, const Explanation& explanation);
+  bool IsDurable(const SessionState& session) const;
+  bool NeedsWrite(const Event& event) const;
+  void StartWrite();
+  void SendPrepared(SessionState& session);
+  void ForgetHeld(SessionState& session);
+  std::optional<Bound> WantedBound(const BoundKey& key) const;
+  void Touch(const DependencyId& dependency, const SessionId& session);
+  template <typename Body>
+  void Reply(RequestId request, Body body) {
+    actions_.push_back(ReplyAction{request, std::move(body)});
+  }
+
+  void Log(EventType type, const SessionState* session, const DependencyId& dependency,
+           std::string message);
+  internal::LedgerTerms TermsOf(const Policy& policy) const;
+
+  const CoreOptions options_;
+  const Epoch epoch_;
+  const Instant started_at_;
+  Random random_;
+  EventLog log_;
+  Instant now_;
+  std::vector<Action> actions_;
+
+  std::map<DependencyId, DependencyState> dependencies_;
+  std::map<SessionId, SessionState> sessions_;
+  // Indexes over sessions_.
+  absl::flat_hash_map<std::string, SessionId> by_nonce_;
+  std::map<std::pair<ServiceId, InstanceId>, std::set<SessionId>> by_name_;
+  absl::flat_hash_map<RequestId, SessionId> by_held_request_;
+  std::set<SessionId> unwritten_;  // sessions whose prepared answer no write covers yet
+  std::set<SessionId> covered_;    // sessions whose prepared answer waits for the write under way
+  // Names that were declared unique and are not: they fence nothing any more.
+  std::set<std::pair<ServiceId, InstanceId>> shared_names_;
+  internal::DurableBounds durable_;
+  std::int64_t last_seq_ = 0;
+  std::int64_t last_session_ = 0;
+  WriteId last_write_;
+  bool store_ok_ = true;
+  bool shutting_down_ = false;
+
+  std::array<std::int64_t, kSyncResults> syncs_total_{};
+  std::int64_t expired_total_ = 0;
+  std::int64_t writes_total_ = 0;
+  std::int64_t write_failures_total_ = 0;
+};
+
+}  // namespace plimsoll

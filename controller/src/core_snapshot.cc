@@ -1,0 +1,141 @@
+// The read model: values copied out of the state machine.
+#include <algorithm>
+#include <tuple>
+
+#include "controller/src/core_impl.h"
+
+namespace plimsoll {
+
+using internal::DependencyState;
+using internal::LawRunner;
+using internal::Member;
+using internal::SessionState;
+
+namespace {
+
+LeaseStage StageOf(const internal::Ledger& ledger, const SessionId& id, Instant now) {
+  if (ledger.LimitHeld(id, now)) return LeaseStage::kLease;
+  return ledger.BaseHeld(id, now) ? LeaseStage::kBase : LeaseStage::kReserve;
+}
+
+LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
+                      const SessionState& session, Instant now) {
+  LimitRow row;
+  row.dependency = dependency.policy.name;
+  row.service = session.service;
+  row.instance = session.instance;
+  row.session = session.id;
+  row.enforced = member.in_force.limit;
+  row.granted = member.sent.limit;
+  row.reserved = dependency.ledger.Reserved(session.id);
+  row.wanted = member.wanted;
+  row.in_flight = member.in_flight;
+  row.in_flight_max = member.in_flight_max;
+  row.steps = member.sent;
+  row.explanation = member.explanation;
+  row.stage = StageOf(dependency.ledger, session.id, now);
+  row.age = now - session.seen_at;
+  row.fenced = session.fenced;
+  row.changed_at = member.changed_at;
+  return row;
+}
+
+InstanceRow MakeInstanceRow(const SessionState& session, absl::Duration lease, Instant now) {
+  InstanceRow row;
+  row.session = session.id;
+  row.service = session.service;
+  row.instance = session.instance;
+  row.agent_version = session.agent_version;
+  row.zone = session.zone;
+  row.age = now - session.seen_at;
+  row.connected = session.held.has_value() || (session.spoken && row.age < lease);
+  row.leaving = session.leaving;
+  row.fenced = session.fenced;
+  row.joined_at = session.joined_at;
+  row.dependencies = session.dependencies;
+  return row;
+}
+
+void AddRates(const DependencyState& dependency, DependencyRow& row) {
+  const Window& window = dependency.last_window;
+  const double seconds = absl::ToDoubleSeconds(dependency.last_epoch);
+  if (seconds > 0) {
+    row.admitted_per_second = static_cast<double>(window.admitted) / seconds;
+    row.rejected_per_second =
+        static_cast<double>(window.rejected_by(RejectReason::kLimit)) / seconds;
+  }
+  row.latency_p50 = window.latency.Quantile(0.5);
+  row.latency_p99 = window.latency.Quantile(0.99);
+}
+
+void AddLaw(const LawRunner& law, DependencyRow& row) {
+  row.window_latency = law.last_latency();
+  if (law.last_decision().has_value()) {
+    row.baseline = law.last_decision()->baseline;
+    row.gradient = law.last_decision()->gradient;
+  }
+}
+
+DependencyRow MakeDependencyRow(const DependencyState& dependency) {
+  DependencyRow row;
+  row.policy = dependency.policy;
+  row.reserved = dependency.ledger.Reserved();
+  row.wanted = dependency.wanted;
+  row.windows_total = dependency.windows_total;
+  row.shares_clamped_total = dependency.shares_clamped_total;
+  row.limit_changes_total = dependency.limit_changes_total;
+  AddRates(dependency, row);
+  if (dependency.pool != nullptr) {
+    row.algorithm_limit = dependency.pool->limit();
+    AddLaw(*dependency.pool, row);
+  }
+  return row;
+}
+
+}  // namespace
+
+Snapshot Core::Impl::TakeSnapshot(Instant now) const {
+  Snapshot snapshot;
+  snapshot.epoch = epoch_;
+  snapshot.at = now;
+  snapshot.started_at = started_at_;
+  snapshot.store_ok = store_ok_;
+  snapshot.syncs_total = syncs_total_;
+  snapshot.instances_expired_total = expired_total_;
+  snapshot.writes_total = writes_total_;
+  snapshot.write_failures_total = write_failures_total_;
+  for (const auto& [id, session] : sessions_) {
+    snapshot.instances.push_back(MakeInstanceRow(session, options_.lease, now));
+    if (session.held.has_value()) ++snapshot.held_syncs;
+  }
+  for (const auto& [name, dependency] : dependencies_) {
+    DependencyRow row = MakeDependencyRow(dependency);
+    for (const auto& [id, member] : dependency.members) {
+      const SessionState& session = sessions_.at(id);
+      const LimitRow& limit =
+          snapshot.limits.emplace_back(MakeLimitRow(dependency, member, session, now));
+      if (limit.age <= options_.lease) {
+        ++row.instances;
+        row.granted += limit.granted;
+        row.in_flight += limit.in_flight;
+        if (member.law != nullptr) row.algorithm_limit += member.law->limit();
+      } else {
+        row.orphaned += limit.reserved;
+      }
+      if (member.law != nullptr) AddLaw(*member.law, row);
+    }
+    snapshot.dependencies.push_back(std::move(row));
+  }
+  const auto by_name = [](const auto& row) {
+    return std::tie(row.service, row.instance, row.session);
+  };
+  std::sort(snapshot.instances.begin(), snapshot.instances.end(),
+            [&](const auto& a, const auto& b) { return by_name(a) < by_name(b); });
+  std::sort(snapshot.limits.begin(), snapshot.limits.end(), [&](const auto& a, const auto& b) {
+    if (a.dependency != b.dependency) return a.dependency < b.dependency;
+    return by_name(a) < by_name(b);
+  });
+  return snapshot;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,154 @@
+// What a sync does: checks, acknowledgement, measurements, the fence on older processes of its
+// name.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/src/core_impl.h"
+
+namespace plimsoll {
+
+void Core::Impl::On(const SyncEvent& event) {
+  std::optional<Refusal> refusal = Check(event.message);
+  if (!refusal.has_value()) refusal = CheckFence(sessions_.at(event.message.session));
+  if (refusal.has_value()) {
+    const SyncResult result = refusal->code == RefusalCode::kSessionUnknown
+                                  ? SyncResult::kUnknownSession
+                              : refusal->code == RefusalCode::kStaleSync ? SyncResult::kStale
+                                                                         : SyncResult::kRejected;
+    ++syncs_total_[static_cast<std::size_t>(result)];
+    Reply(event.request, *std::move(refusal));
+    return;
+  }
+  ++syncs_total_[static_cast<std::size_t>(SyncResult::kOk)];
+  Accept(event, sessions_.at(event.message.session));
+}
+
+std::optional<Refusal> Core::Impl::Check(const SyncRequest& request) {
+  if (shutting_down_) return Refusal{RefusalCode::kNotReady, "shutting down", epoch_};
+  const auto found = sessions_.find(request.session);
+  if (found == sessions_.end()) {
+    return Refusal{RefusalCode::kSessionUnknown, "no such session; register again", epoch_};
+  }
+  if (request.n <= found->second.n) {
+    return Refusal{RefusalCode::kStaleSync,
+                   absl::StrCat("n ", request.n.value, " is not above ", found->second.n.value,
+                                ", which was accepted already"),
+                   epoch_};
+  }
+  if (request.epoch > epoch_) {
+    return Refusal{RefusalCode::kNotReady,
+                   absl::StrCat("epoch ", request.epoch.value, " is above ", epoch_.value,
+                                " of this controller: its store is older than what agents know"),
+                   epoch_};
+  }
+  if (static_cast<int>(request.dependencies.size()) > options_.dependencies_max) {
+    return Refusal{RefusalCode::kRateLimited,
+                   absl::StrCat("more than ", options_.dependencies_max, " dependencies"), epoch_};
+  }
+  for (const DependencyReport& report : request.dependencies) {
+    if (report.installed.epoch > epoch_ ||
+        (report.installed.epoch == epoch_ && report.installed.seq.value > last_seq_)) {
+      return Refusal{
+          RefusalCode::kInvalidArgument,
+          absl::StrCat("grant ", report.installed.epoch.value, "/", report.installed.seq.value,
+                       " of ", report.dependency.value, " was never sent"),
+          epoch_};
+    }
+  }
+  return std::nullopt;
+}
+
+// C11: a session that was thought dead speaks. Two processes share its name.
+std::optional<Refusal> Core::Impl::CheckFence(SessionState& session) {
+  if (!session.fenced) return std::nullopt;
+  session.fenced = false;
+  shared_names_.emplace(session.service, session.instance);
+  for (const DependencyId& name : session.dependencies) {
+    dependencies_.at(name).ledger.CancelFence(session.id);
+  }
+  Log(EventType::kDuplicateInstance, &session, DependencyId(),
+      absl::StrCat("Two live processes of ", session.service.value, " call themselves ",
+                   session.instance.value, ", which is declared unique: the quota is at risk."));
+  return Refusal{RefusalCode::kSessionSuperseded,
+                 "another process registered under this instance name; use another", epoch_};
+}
+
+void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
+  const SyncRequest& message = event.message;
+  Supersede(session);
+  session.n = message.n;
+  session.seen_at = now_;
+  session.leaving = session.leaving || message.leaving;
+  std::vector<DependencyId> freed;
+  for (const DependencyReport& report : message.dependencies) {
+    if (!JoinDependency(session, report.dependency)) continue;
+    if (TakeReport(session, report)) freed.push_back(report.dependency);
+  }
+  if (!session.spoken) {
+    session.spoken = true;
+    FenceOlder(session);
+  }
+  Hold(session, event);
+  for (const DependencyId& name : freed) ConsiderHungry(name);
+  Consider(session);
+}
+
+// True if the report freed capacity.
+bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& report) {
+  DependencyState& dependency = dependencies_.at(report.dependency);
+  Member& member = dependency.members.at(session.id);
+  Calls freed = 0;
+  // C2: a stamp of another reign says nothing of this one's grants.
+  if (report.installed.epoch == epoch_) {
+    freed = dependency.ledger.Acknowledge(session.id, report.installed.seq, report.in_flight);
+    Touch(report.dependency, session.id);
+  }
+  GatherWindows(dependency, member, report);
+  member.reported = true;
+  member.installed = report.installed;
+  member.in_force = report.in_force;
+  member.in_flight = report.in_flight;
+  member.in_flight_max = report.in_flight_max;
+  member.epoch_in_flight_max = std::max(member.epoch_in_flight_max, report.in_flight_max);
+  return freed > 0;
+}
+
+void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
+                               const DependencyReport& report) {
+  Window sum;
+  for (const Window& window : report.windows) {
+    const absl::Duration length = sum.length + window.length;
+    sum.MergeParallel(window);
+    sum.length = length;
+    if (IsStale(dependency, member, window)) {
+      ++dependency.windows_total[static_cast<std::size_t>(WindowOutcome::kStale)];
+      continue;
+    }
+    (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
+  }
+  member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,
+                       dependency.last_window.MeanLatency(), now_);
+}
+
+// With scope instance, a window under an older limit would tell the law of the wrong limit. The
+// pool's limit is not that of the instance, so there only other reigns' windows are foreign.
+bool Core::Impl::IsStale(const DependencyState& dependency, const Member& member,
+                         const Window& window) const {
+  if (window.stamp.epoch != epoch_) return true;
+  return dependency.policy.scope == Scope::kInstance && window.stamp.seq < member.changed_seq;
+}
+
+void Core::Impl::FenceOlder(const SessionState& session) {
+  if (!session.unique || shared_names_.contains({session.service, session.instance})) return;
+  for (const SessionId& id : by_name_[{session.service, session.instance}]) {
+    SessionState& other = sessions_.at(id);
+    if (other.order >= session.order || !other.unique || other.fenced) continue;
+    other.fenced = true;
+    for (const DependencyId& name : other.dependencies) {
+      dependencies_.at(name).ledger.Fence(id, now_);
+    }
+  }
+}
+
+}  // namespace plimsoll

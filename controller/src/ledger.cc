@@ -1,0 +1,184 @@
+#include "controller/src/ledger.h"
+
+#include <algorithm>
+
+#include "plimsoll/core/check.h"
+
+namespace plimsoll::internal {
+namespace {
+
+double Stretch(double rate_error) { return (1 + rate_error) / (1 - rate_error); }
+
+// Keeps limit >= base >= reserve.
+Steps WithoutLimit(const Steps& steps) { return {steps.base, steps.base, steps.reserve}; }
+Steps WithoutBase(const Steps& steps) { return {steps.reserve, steps.reserve, steps.reserve}; }
+
+}  // namespace
+
+Ledger::Ledger(const LedgerTerms& terms)
+    : terms_(terms), stretch_(Stretch(terms.clock_rate_error)) {}
+
+void Ledger::Join(const SessionId& session, Instant now) {
+  const bool added = entries_.try_emplace(session).second;
+  PLIMSOLL_CHECK(added, "a session joins a ledger once");
+  ExtendHolds(session, now);
+}
+
+void Ledger::Inherit(const SessionId& session, const Steps& bound, const LedgerTerms& terms,
+                     Instant now) {
+  Join(session, now);
+  Entry& entry = At(session);
+  entry.inherited = bound;
+  entry.inherited_terms = terms;
+  // What the reign before sent may last longer than what this one would send.
+  entry.limit_hold = std::max(entry.limit_hold, now + Stretched(terms.lease + terms.call_deadline));
+  entry.base_hold =
+      std::max(entry.base_hold, now + Stretched(terms.base_lease + terms.call_deadline));
+  total_ += Reservation(entry);
+}
+
+void Ledger::ExtendHolds(const SessionId& session, Instant now) {
+  Entry& entry = At(session);
+  entry.limit_hold =
+      std::max(entry.limit_hold, now + Stretched(terms_.lease + terms_.call_deadline));
+  entry.base_hold =
+      std::max(entry.base_hold, now + Stretched(terms_.base_lease + terms_.call_deadline));
+  entry.limit_ended = false;
+}
+
+Calls Ledger::Acknowledge(const SessionId& session, Seq installed, Calls in_flight) {
+  Entry& entry = At(session);
+  const Calls before = Reservation(entry);
+  std::erase_if(entry.sent, [installed](const auto& grant) { return grant.first < installed; });
+  entry.inherited = Steps{};
+  entry.inherited_terms.reset();
+  entry.in_flight = std::min(in_flight, before);
+  const Calls after = Reservation(entry);
+  PLIMSOLL_CHECK(after <= before, "a report never raises a reservation");
+  total_ -= before - after;
+  return before - after;
+}
+
+void Ledger::Book(const SessionId& session, Seq seq, const Steps& steps) {
+  Entry& entry = At(session);
+  PLIMSOLL_CHECK(entry.sent.empty() || entry.sent.back().first < seq, "grants are booked in order");
+  const Calls before = Reservation(entry);
+  entry.sent.emplace_back(seq, steps);
+  total_ += Reservation(entry) - before;
+}
+
+void Ledger::Release(const SessionId& session) {
+  total_ -= Reservation(At(session));
+  entries_.erase(session);
+}
+
+Calls Ledger::Expire(const SessionId& session, Instant now) {
+  Entry& entry = At(session);
+  const Calls before = Reservation(entry);
+  ExpireEntry(entry, now);
+  const Calls after = Reservation(entry);
+  total_ -= before - after;
+  return before - after;
+}
+
+Ledger::Expired Ledger::ExpireAll(Instant now) {
+  Expired expired;
+  for (const auto& [session, entry] : entries_) {
+    if (Expire(session, now) > 0) expired.lowered.push_back(session);
+    const bool fence_over = entry.fence_at.has_value() && now >= *entry.fence_at;
+    const bool nothing_left = now >= entry.limit_hold && Reservation(entry) == 0;
+    if (fence_over || nothing_left) expired.gone.push_back(session);
+  }
+  for (const SessionId& session : expired.gone) Release(session);
+  std::sort(expired.lowered.begin(), expired.lowered.end());
+  std::sort(expired.gone.begin(), expired.gone.end());
+  return expired;
+}
+
+void Ledger::Fence(const SessionId& session, Instant now) {
+  Entry& entry = At(session);
+  if (!entry.fence_at.has_value()) entry.fence_at = now + Stretched(terms_.call_deadline);
+}
+
+void Ledger::CancelFence(const SessionId& session) { At(session).fence_at.reset(); }
+
+bool Ledger::IsFenced(const SessionId& session) const { return At(session).fence_at.has_value(); }
+
+Calls Ledger::Reserved(const SessionId& session) const {
+  const auto found = entries_.find(session);
+  return found == entries_.end() ? 0 : Reservation(found->second);
+}
+
+Steps Ledger::Bound(const SessionId& session) const {
+  const Entry& entry = At(session);
+  Steps bound = Top(entry);
+  bound.limit = std::max(bound.limit, Reservation(entry));
+  return bound;
+}
+
+LedgerTerms Ledger::Terms(const SessionId& session) const {
+  LedgerTerms terms = terms_;
+  if (const auto& inherited = At(session).inherited_terms) {
+    terms.lease = std::max(terms.lease, inherited->lease);
+    terms.base_lease = std::max(terms.base_lease, inherited->base_lease);
+    terms.call_deadline = std::max(terms.call_deadline, inherited->call_deadline);
+  }
+  return terms;
+}
+
+bool Ledger::LimitHeld(const SessionId& session, Instant now) const {
+  return now < At(session).limit_hold;
+}
+
+bool Ledger::BaseHeld(const SessionId& session, Instant now) const {
+  return now < At(session).base_hold;
+}
+
+std::size_t Ledger::Unacknowledged(const SessionId& session) const {
+  return At(session).sent.size();
+}
+
+Steps Ledger::Top(const Entry& entry) {
+  Steps top = entry.inherited;
+  for (const auto& [seq, steps] : entry.sent) top = Highest(top, steps);
+  return top;
+}
+
+Calls Ledger::Reservation(const Entry& entry) {
+  return std::max(Top(entry).limit, entry.in_flight);
+}
+
+void Ledger::EndLimits(Entry& entry) {
+  for (auto& [seq, steps] : entry.sent) steps = WithoutLimit(steps);
+  entry.inherited = WithoutLimit(entry.inherited);
+  entry.in_flight = std::min(entry.in_flight, Top(entry).limit);
+  entry.limit_ended = true;
+}
+
+void Ledger::EndBases(Entry& entry) {
+  for (auto& [seq, steps] : entry.sent) steps = WithoutBase(steps);
+  entry.inherited = WithoutBase(entry.inherited);
+  entry.in_flight = std::min(entry.in_flight, Top(entry).limit);
+}
+
+void Ledger::ExpireEntry(Entry& entry, Instant now) {
+  if (now >= entry.base_hold) {
+    EndBases(entry);
+  } else if (now >= entry.limit_hold && !entry.limit_ended) {
+    EndLimits(entry);
+  }
+}
+
+Ledger::Entry& Ledger::At(const SessionId& session) {
+  const auto found = entries_.find(session);
+  PLIMSOLL_CHECK(found != entries_.end(), "the session has no entry in this ledger");
+  return found->second;
+}
+
+const Ledger::Entry& Ledger::At(const SessionId& session) const {
+  const auto found = entries_.find(session);
+  PLIMSOLL_CHECK(found != entries_.end(), "the session has no entry in this ledger");
+  return found->second;
+}
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,146 @@
+#include "plimsoll/controller/policy.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plimsoll/controller/options.h"
+#include "plimsoll/controller/snapshot.h"
+
+namespace plimsoll {
+namespace {
+
+// Gathers violations, each as "name = value: rule".
+class Violations {
+ public:
+  template <typename Value>
+  void Require(bool holds, const char* name, const Value& value, const std::string& rule) {
+    if (!holds) found_.push_back(absl::StrCat(name, " = ", value, ": ", rule));
+  }
+  void Require(bool holds, const char* name, absl::Duration value, const std::string& rule) {
+    if (!holds)
+      found_.push_back(absl::StrCat(name, " = ", absl::FormatDuration(value), ": ", rule));
+  }
+  void Add(const absl::Status& status) {
+    if (!status.ok()) found_.push_back(std::string(status.message()));
+  }
+  absl::Status ToStatus() const {
+    if (found_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrJoin(found_, "; "));
+  }
+
+ private:
+  std::vector<std::string> found_;
+};
+
+void CheckWindow(const WindowConfig& window, Violations& violations) {
+  violations.Require(window.length >= absl::Milliseconds(100) && window.length <= absl::Minutes(1),
+                     "window.length", window.length, "must be between 100ms and 1m");
+  violations.Require(window.samples_min >= 1, "window.min_samples", window.samples_min,
+                     "must be at least 1");
+  violations.Require(window.percentile > 0 && window.percentile <= 1, "window.percentile",
+                     window.percentile, "must be above 0 and at most 1");
+  violations.Require(window.drop_tolerance >= 0 && window.drop_tolerance < 1,
+                     "window.drop_tolerance", window.drop_tolerance,
+                     "must be at least 0 and below 1");
+}
+
+void CheckOutage(const Policy& policy, absl::Duration lease, Violations& violations) {
+  const OutageConfig& outage = policy.outage;
+  violations.Require(policy.base() >= 0 && policy.base() <= policy.algorithm.ceiling, "outage.base",
+                     policy.base(),
+                     absl::StrCat("must be between 0 and the ceiling, ", policy.algorithm.ceiling));
+  violations.Require(outage.reserve >= 0 && outage.reserve <= policy.base(), "outage.reserve",
+                     outage.reserve,
+                     absl::StrCat("must be between 0 and the base, ", policy.base()));
+  violations.Require(
+      outage.base_lease >= lease && outage.base_lease <= absl::Hours(24), "outage.base_lease",
+      outage.base_lease,
+      absl::StrCat("must be between the lease, ", absl::FormatDuration(lease), ", and 24h"));
+}
+
+void CheckQuota(const Policy& policy, Violations& violations) {
+  if (!policy.quota.has_value()) return;
+  const Calls quota = *policy.quota;
+  violations.Require(quota >= 1 && quota <= kCallsMax, "quota.capacity", quota,
+                     absl::StrCat("must be between 1 and ", kCallsMax));
+  const std::int64_t floors =
+      std::int64_t{policy.algorithm.floor} * std::int64_t{policy.instances_expected};
+  violations.Require(
+      floors <= quota, "floor", policy.algorithm.floor,
+      absl::StrCat("times ", policy.instances_expected, " expected instances is ", floors,
+                   ", above the quota of ", quota, "; lower the floor or raise the quota"));
+  violations.Require(policy.algorithm.floor <= quota, "floor", policy.algorithm.floor,
+                     absl::StrCat("must not be above the quota, ", quota));
+}
+
+void CheckInitial(const Policy& policy, Violations& violations) {
+  if (!policy.initial.has_value()) return;
+  const Calls top =
+      policy.scope == Scope::kFleet ? policy.quota_or_max() : policy.algorithm.ceiling;
+  violations.Require(
+      *policy.initial >= policy.algorithm.floor && *policy.initial <= top, "initial",
+      *policy.initial,
+      absl::StrCat("must be between the floor, ", policy.algorithm.floor, ", and the ",
+                   policy.scope == Scope::kFleet ? "quota, " : "ceiling, ", top));
+}
+
+}  // namespace
+
+std::string_view ToString(Scope scope) { return scope == Scope::kFleet ? "FLEET" : "INSTANCE"; }
+
+std::string_view ToString(LeaseStage stage) {
+  switch (stage) {
+    case LeaseStage::kLease:
+      return "LEASE";
+    case LeaseStage::kBase:
+      return "BASE";
+    case LeaseStage::kReserve:
+      return "RESERVE";
+  }
+  return "LEASE";
+}
+
+absl::Status Validate(const Policy& policy, absl::Duration lease) {
+  Violations violations;
+  violations.Require(IsValidName(policy.name.value), "name", policy.name.value,
+                     "must be 1 to 63 letters, digits, '.', '_' or '-'");
+  violations.Add(Validate(policy.algorithm));
+  violations.Require(
+      policy.call_deadline >= absl::Milliseconds(1) && policy.call_deadline <= absl::Hours(24),
+      "call_deadline", policy.call_deadline, "must be between 1ms and 24h");
+  violations.Require(policy.instances_expected >= 0, "quota.instances_expected",
+                     policy.instances_expected, "must not be negative");
+  CheckWindow(policy.window, violations);
+  CheckQuota(policy, violations);
+  CheckInitial(policy, violations);
+  CheckOutage(policy, lease, violations);
+  return violations.ToStatus();
+}
+
+absl::Status Validate(const CoreOptions& options) {
+  Violations violations;
+  violations.Require(options.lease >= absl::Milliseconds(500) && options.lease <= absl::Minutes(10),
+                     "lease", options.lease, "must be between 500ms and 10m");
+  violations.Require(
+      options.hold_max >= absl::ZeroDuration() && options.hold_max * 10 <= options.lease,
+      "hold_max", options.hold_max,
+      "must be between 0 and a tenth of the lease, since a hold costs lease time");
+  violations.Require(
+      options.sync_min >= absl::ZeroDuration() && options.sync_min <= absl::Seconds(10), "sync_min",
+      options.sync_min, "must be between 0 and 10s");
+  violations.Require(options.tick >= absl::Milliseconds(10) && options.tick <= absl::Seconds(10),
+                     "tick", options.tick, "must be between 10ms and 10s");
+  violations.Require(options.clock_rate_error >= 0 && options.clock_rate_error <= 0.2,
+                     "clock_drift", options.clock_rate_error, "must be between 0 and 0.2");
+  violations.Require(options.sessions_max >= 1 && options.sessions_max <= 1'000'000, "sessions_max",
+                     options.sessions_max, "must be between 1 and 1000000");
+  violations.Require(options.dependencies_max >= 1 && options.dependencies_max <= 10'000,
+                     "dependencies_max", options.dependencies_max, "must be between 1 and 10000");
+  violations.Require(options.events_keep >= 1 && options.events_keep <= 1'000'000, "events.keep",
+                     options.events_keep, "must be between 1 and 1000000");
+  return violations.ToStatus();
+}
+
+}  // namespace plimsoll

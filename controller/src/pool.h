@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "plimsoll/algorithms/algorithm.h"
+#include "plimsoll/controller/policy.h"
+#include "plimsoll/core/time.h"
+#include "plimsoll/core/window.h"
+
+namespace plimsoll::internal {
+
+// One law at work: gathers windows until there is enough to judge by, and moves the limit. Stands
+// for the pool of all instances with scope fleet, for one instance with scope instance.
+// Pure. Thread-compatible.
+class LawRunner {
+ public:
+  // `law` must outlive the runner.
+  LawRunner(const LimitAlgorithm& law, const WindowConfig& config, Instant now);
+
+  // What one instance measured. Windows of several instances add up as running side by side.
+  void Add(const Window& window);
+  struct Outcome {
+    WindowOutcome window = WindowOutcome::kUsed;
+    std::optional<Decision> decision;  // if the window was used
+    Calls before = 0;                  // the limit before the decision
+  };
+  // Ends the epoch if it is over, and lets the law decide. Nothing while the epoch goes on.
+  // `in_flight_max` is the highest number of calls in flight in the epoch, summed over instances.
+  std::optional<Outcome> Advance(Calls in_flight_max, Instant now);
+
+  Calls limit() const { return law_.Limit(state_); }
+  // Of the epoch that ended last.
+  const Window& last_window() const { return last_; }
+  absl::Duration last_epoch() const { return last_epoch_; }
+  absl::Duration last_latency() const { return last_latency_; }
+  Calls last_in_flight_max() const { return last_in_flight_max_; }
+  const std::optional<Decision>& last_decision() const { return last_decision_; }
+
+ private:
+  const LimitAlgorithm& law_;
+  WindowConfig config_;
+  LawState state_;
+  Instant opened_at_;
+  Window gathered_;
+
+  Window last_;
+  absl::Duration last_epoch_;
+  absl::Duration last_latency_;
+  Calls last_in_flight_max_ = 0;
+  std::optional<Decision> last_decision_;
+};
+
+// How many calls one instance could use: its demand.
+//
+// What it had in flight says too little once the limit binds, because a call that was refused never
+// was in flight. So the refused are counted as if they had been let in: by Little's law the calls
+// in flight grow with the rate that is let in, so
+//   offered = mean in flight * (ended + refused by the limit) / ended.
+// Demand rises at once and falls by a tenth a second, so that a pause between two bursts does not
+// cost the share.
+class Demand {
+ public:
+  // A newcomer counts as one call.
+  explicit Demand(Instant now) : at_(now) {}
+
+  // `latency` is what a call takes in the pool, for an instance in which nothing ended.
+  void Report(Calls in_flight_max, Calls waiting, const Window& sum, Calls limit,
+              absl::Duration latency, Instant now);
+  // The demand in calls, at least 0, as of the last report, with decay since.
+  double At(Instant now) const;
+  // Assume at least this much until reports say more: for sessions known only from the store.
+  void AssumeAtLeast(double calls) { value_ = value_ > calls ? value_ : calls; }
+
+ private:
+  Instant at_;
+  double value_ = 1;
+};
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/src/ledger.h"
+#include "controller/src/pool.h"
+#include "plimsoll/algorithms/algorithm.h"
+#include "plimsoll/controller/core.h"
+
+namespace plimsoll::internal {
+
+// One session at one dependency: what it was sent, what it reported, what it should have.
+struct Member {
+  explicit Member(Instant now) : demand(now), changed_at(now) {}
+
+  // What it reported last.
+  bool reported = false;
+  GrantStamp installed;
+  Steps in_force;
+  Calls in_flight = 0;
+  Calls in_flight_max = 0;
+  Demand demand;
+  Calls epoch_in_flight_max = 0;   // since the pool's epoch began
+  std::unique_ptr<LawRunner> law;  // scope instance only
+
+  // What it should have.
+  Calls wanted = 0;                  // what it could use, before the quota
+  Calls share = 0;                   // its part of the quota, by apportionment
+  Calls offer = 0;                   // the limit to send as far as the books allow
+  Reason reason = Reason::kInitial;  // why the offer differs from what was sent
+
+  // What it was sent last.
+  Steps sent;
+  Seq sent_seq;     // 0: nothing yet
+  Seq changed_seq;  // the first grant with this limit
+  Instant changed_at;
+  Explanation explanation;
+};
+
+struct DependencyState {
+  DependencyState(const Policy& its_policy, const LedgerTerms& terms)
+      : policy(its_policy), ledger(terms) {}
+
+  Policy policy;
+  std::unique_ptr<LimitAlgorithm> algorithm;
+  std::unique_ptr<LawRunner> pool;  // scope fleet only
+  Ledger ledger;
+  std::map<SessionId, Member> members;
+
+  // Why the capacity to divide changed last, until the shares have followed.
+  std::optional<Reason> moved;
+  Window last_window;  // of the last epoch, all instances together
+  absl::Duration last_epoch;
+  Calls wanted = 0;
+  std::deque<SessionId> hungry;  // offered more than they were sent, as of the last allocation
+  std::array<std::int64_t, kWindowOutcomes> windows_total{};
+  std::int64_t shares_clamped_total = 0;
+  std::array<std::array<std::int64_t, 2>, kReasons> limit_changes_total{};
+
+  // What may be divided now, before what silent sessions still hold.
+  Calls Capacity() const;
+};
+
+// The sync whose answer is being held.
+struct HeldSync {
+  RequestId request;
+  SyncNumber n;
+  Instant until;
+};
+
+// An answer that waits until its grants are durable.
+struct PreparedAnswer {
+  RequestId request;
+  SyncAnswer answer;
+  std::optional<WriteId> write;  // the write that covers it, once it is under way
+};
+
+struct SessionState {
+  SessionId id;
+  std::pair<std::int64_t, std::int64_t> order;  // of registration: (epoch, counter)
+  ServiceId service;
+  InstanceId instance;
+  bool unique = false;
+  std::string zone;
+  std::string agent_version;
+  std::string nonce;       // empty if inherited from the reign before
+  SyncNumber n{-1};        // newest accepted; 0 after the registration
+  bool inherited = false;  // known from the store only, until it speaks
+  bool spoken = false;     // a sync was accepted in this reign
+  bool leaving = false;
+  bool fenced = false;
+  Instant joined_at;
+  Instant seen_at;
+  std::vector<DependencyId> dependencies;          // joined, by name
+  std::vector<DependencyId> unknown_dependencies;  // named without a policy
+  std::vector<DependencyId> untold;                // whose settings the next answer carries
+  std::optional<HeldSync> held;
+  std::optional<PreparedAnswer> prepared;
+};
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,124 @@
+// What a call pays: acquire and finish, with the sample recorded, against the usual ways to count
+// calls in flight, and against the two clock reads that a latency costs anyway.
+
+#include <benchmark/benchmark.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <semaphore>
+
+#include "agent/src/bulkhead_factory.h"
+#include "agent/src/limiter.h"
+#include "plimsoll/core/clock.h"
+
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+
+void* CountedAllocate(std::size_t size, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
+void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return CountedAllocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace plimsoll {
+namespace {
+
+constexpr Calls kPlenty = 1000;
+
+Bulkhead& MakeBulkhead(Calls limit) {
+  internal::Limiter* limiter = internal::Limiter::Make(RealClock());
+  internal::StepFunction function;
+  function.stamp = {Epoch(1), Seq(1)};
+  function.steps = {limit, 0, 0};
+  function.limit_end = RealClock().Now() + absl::Hours(1);
+  function.base_end = function.limit_end;
+  function.call_deadline = absl::Seconds(30);
+  limiter->Install(function, RealClock().Now());
+  return *BulkheadFactory::Make("payments-api", limiter).release();  // kept until the end
+}
+
+// Made before any thread runs, so that the threads of one benchmark share them.
+Bulkhead& wide_bulkhead = MakeBulkhead(kPlenty);
+Bulkhead& closed_bulkhead = MakeBulkhead(0);
+
+void BM_TwoClockReads(benchmark::State& state) {
+  const Clock& clock = RealClock();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(clock.Now());
+    benchmark::DoNotOptimize(clock.Now());
+  }
+}
+BENCHMARK(BM_TwoClockReads)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_AcquireAndFinish(benchmark::State& state) {
+  const std::int64_t before = allocations.load(std::memory_order_relaxed);
+  for (auto _ : state) {
+    Admission admission = wide_bulkhead.TryAcquire();
+    admission->Succeed();
+  }
+  if (state.thread_index() == 0) {
+    state.counters["allocations"] =
+        static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
+  }
+}
+BENCHMARK(BM_AcquireAndFinish)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_Refused(benchmark::State& state) {
+  for (auto _ : state) {
+    Admission admission = closed_bulkhead.TryAcquire();
+    benchmark::DoNotOptimize(admission);
+  }
+}
+BENCHMARK(BM_Refused)->ThreadRange(1, 2)->UseRealTime();
+
+// The rest only count. They neither measure anything nor let go of a limit when its time is over.
+void BM_CountingSemaphore(benchmark::State& state) {
+  static std::counting_semaphore<> semaphore(kPlenty);
+  for (auto _ : state) {
+    const bool admitted = semaphore.try_acquire();
+    benchmark::DoNotOptimize(admitted);
+    if (admitted) semaphore.release();
+  }
+}
+BENCHMARK(BM_CountingSemaphore)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_MutexAndCounter(benchmark::State& state) {
+  static std::mutex mutex;
+  static Calls in_flight = 0;
+  for (auto _ : state) {
+    bool admitted = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (in_flight < kPlenty) {
+        ++in_flight;
+        admitted = true;
+      }
+    }
+    benchmark::DoNotOptimize(admitted);
+    const std::lock_guard<std::mutex> lock(mutex);
+    --in_flight;
+  }
+}
+BENCHMARK(BM_MutexAndCounter)->ThreadRange(1, 2)->UseRealTime();
+
+}  // namespace
+}  // namespace plimsoll

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plimsoll/algorithms/config.h"
+#include "plimsoll/core/types.h"
+
+namespace plimsoll {
+
+// The arguments of one call of the reference.
+struct TraceSample {
+  std::int64_t start_ns = 0;
+  std::int64_t rtt_ns = 0;
+  Calls in_flight = 0;
+  bool dropped = false;
+};
+
+// What the reference's Gradient2 holds after the last sample.
+struct TraceFinalState {
+  double estimated_limit = 0;
+  double long_latency_ns = 0;
+};
+
+// One run of the reference: settings, samples, and what it answered. Thread-compatible.
+struct Trace {
+  std::string name;         // the file, and the case within it
+  AlgorithmConfig config;   // reference_exact is set
+  Calls initial_limit = 0;  // before the first sample
+  std::vector<TraceSample> samples;
+  std::vector<Calls> limits;                   // after each sample
+  std::optional<TraceFinalState> final_state;  // of gradient2, if it was recorded
+};
+
+struct TraceFile {
+  std::vector<Trace> traces;           // never empty
+  std::map<std::string, int> skipped;  // cases of laws that are not here, by the law's name
+};
+
+// Reads a trace, or a list of cases as in known-answers.json, in the format of README.md. Strict: a
+// setting that is missing, unknown or of the wrong type is an error, because a replay that ignored
+// it would be no evidence. kInvalidArgument names `name`, the place, and what is wrong.
+absl::StatusOr<TraceFile> ParseTraceFile(const std::string& name, const std::string& text);
+
+// The same for a file on disk. kNotFound if it cannot be read.
+absl::StatusOr<TraceFile> ReadTraceFile(const std::string& path);
+
+}  // namespace plimsoll

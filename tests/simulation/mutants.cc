@@ -1,0 +1,318 @@
+#include "tests/simulation/mutants.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/time/time.h"
+#include "controller/simulation/src/fleet.h"
+#include "plimsoll/simulation/scenario.h"
+
+namespace plimsoll::internal {
+namespace {
+
+// All scenarios agree on these.
+const Scenario& Settings() {
+  static const Scenario* const kSettings = new Scenario;
+  return *kSettings;
+}
+
+template <typename Change>
+void ChangeGrants(Answer& answer, const Change& change) {
+  if (auto* registered = std::get_if<RegisterAnswer>(&answer)) {
+    for (Grant& grant : registered->grants) change(grant);
+  }
+  if (auto* synced = std::get_if<SyncAnswer>(&answer)) {
+    for (Grant& grant : synced->grants) change(grant);
+  }
+}
+
+class LeaseFromReceipt final : public Sabotage {
+  void OnAnswer(Answer& answer, absl::Duration age) override {
+    ChangeGrants(answer, [age](Grant& grant) {
+      grant.lease += age;
+      grant.base_lease += age;
+    });
+  }
+};
+
+class LocalFallback final : public Sabotage {
+  absl::Duration OnInstall(StepFunction& function, Calls /*in_force*/) override {
+    if (function.stamp == GrantStamp{}) return {};
+    const Calls fair = Settings().quota / Settings().agents;
+    function.steps.base = std::max(function.steps.base, fair);
+    function.steps.reserve = function.steps.base;
+    return {};
+  }
+};
+
+class AcknowledgeFirst final : public Sabotage {
+  absl::Duration OnInstall(StepFunction& function, Calls in_force) override {
+    return function.steps.limit < in_force ? absl::Milliseconds(1500) : absl::ZeroDuration();
+  }
+};
+
+class ReleaseEarly final : public Sabotage {
+  void OnSend(AgentMessage& message) override {
+    const auto* sync = std::get_if<SyncRequest>(&message);
+    if (sync != nullptr && sync->leaving) message = ReleaseRequest{sync->session};
+  }
+};
+
+class InFlightUnreported final : public Sabotage {
+  void OnSend(AgentMessage& message) override {
+    auto* sync = std::get_if<SyncRequest>(&message);
+    if (sync == nullptr) return;
+    for (DependencyReport& report : sync->dependencies) report.in_flight = 0;
+  }
+};
+
+// Remembers which session each sync belongs to.
+class SessionWatcher : public Sabotage {
+ public:
+  std::vector<Event> OnEvent(Epoch epoch, Event event) override {
+    if (auto* sync = std::get_if<SyncEvent>(&event)) {
+      asked_by_[sync->request] = sync->message.session;
+      OnSync(epoch, sync->message);
+    }
+    return {std::move(event)};
+  }
+  void OnReply(ReplyAction& reply) override {
+    const auto session = asked_by_.find(reply.request);
+    if (session == asked_by_.end()) return;
+    auto* answer = std::get_if<SyncAnswer>(&reply.body);
+    if (answer != nullptr) OnSyncAnswer(session->second, *answer);
+    asked_by_.erase(session);
+  }
+
+ private:
+  virtual void OnSync(Epoch epoch, SyncRequest& message) = 0;
+  virtual void OnSyncAnswer(const SessionId& session, SyncAnswer& answer) = 0;
+
+  std::map<RequestId, SessionId> asked_by_;
+};
+
+class FreeOnSend final : public SessionWatcher {
+  void OnSync(Epoch epoch, SyncRequest& message) override {
+    const auto sent = sent_.find(message.session);
+    if (sent == sent_.end() || sent->second.epoch != epoch) return;
+    for (DependencyReport& report : message.dependencies) report.installed = sent->second;
+  }
+  void OnSyncAnswer(const SessionId& session, SyncAnswer& answer) override {
+    for (const Grant& grant : answer.grants) sent_[session] = grant.stamp;
+  }
+
+  std::map<SessionId, GrantStamp> sent_;
+};
+
+class OldSyncAccepted final : public SessionWatcher {
+  void OnSync(Epoch /*epoch*/, SyncRequest& message) override {
+    Renumbered& numbers = renumbered_[message.session];
+    numbers.push_back(message.n);
+    message.n = SyncNumber(static_cast<std::int64_t>(numbers.size()));
+  }
+  void OnSyncAnswer(const SessionId& session, SyncAnswer& answer) override {
+    const Renumbered& numbers = renumbered_[session];
+    for (Grant& grant : answer.grants) {
+      grant.anchor = numbers.at(static_cast<std::size_t>(grant.anchor.value - 1));
+    }
+  }
+
+  using Renumbered = std::vector<SyncNumber>;
+  std::map<SessionId, Renumbered> renumbered_;
+};
+
+class NoBaseHold final : public Sabotage {
+  void OnStart(CoreOptions& options, Policy& policy, StoreState& /*found*/) override {
+    policy.outage.base_lease = options.lease;
+  }
+  void OnAnswer(Answer& answer, absl::Duration /*age*/) override {
+    ChangeGrants(answer, [](Grant& grant) { grant.base_lease = Settings().base_lease; });
+  }
+};
+
+class HoldWithoutDrift final : public Sabotage {
+  void OnStart(CoreOptions& options, Policy& /*policy*/, StoreState& /*found*/) override {
+    options.clock_rate_error = 0;
+  }
+};
+
+class HoldWithoutDeadline final : public Sabotage {
+  void OnStart(CoreOptions& /*options*/, Policy& policy, StoreState& /*found*/) override {
+    policy.call_deadline = absl::Milliseconds(1);
+  }
+  void OnAnswer(Answer& answer, absl::Duration /*age*/) override {
+    ChangeGrants(answer, [](Grant& grant) { grant.call_deadline = Settings().call_deadline; });
+  }
+};
+
+// Keeps books of what is durable.
+class DiskWatcher : public Sabotage {
+  void OnCommit(WriteBatch& batch) override {
+    std::erase_if(batch.put, [this](const Bound& bound) { return !Keep(bound); });
+    for (const Bound& bound : batch.put) durable_[bound.key] = bound.steps;
+    if (!KeepErasures()) batch.erase.clear();
+    for (const BoundKey& key : batch.erase) durable_.erase(key);
+  }
+
+  virtual bool Keep(const Bound& bound) const = 0;
+  virtual bool KeepErasures() const { return true; }
+
+ protected:
+  bool IsRaise(const Bound& bound) const {
+    const auto durable = durable_.find(bound.key);
+    return durable == durable_.end() || !FitsUnder(bound.steps, durable->second);
+  }
+
+ private:
+  std::map<BoundKey, Steps> durable_;
+};
+
+class RaisesUnlogged final : public DiskWatcher {
+  bool Keep(const Bound& bound) const override { return !IsRaise(bound); }
+};
+
+class OnlyRaisesLogged final : public DiskWatcher {
+  bool Keep(const Bound& bound) const override { return IsRaise(bound); }
+  bool KeepErasures() const override { return false; }
+};
+
+class NothingInherited final : public Sabotage {
+  void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& found) override {
+    found.bounds.clear();
+  }
+};
+
+class InheritedWithoutHold final : public Sabotage {
+  void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& found) override {
+    for (Bound& bound : found.bounds) {
+      bound.lease = bound.base_lease = bound.call_deadline = absl::Milliseconds(1);
+    }
+  }
+};
+
+// Knows which session of an instance is the newest.
+class SuccessorWatcher : public Sabotage {
+ public:
+  std::vector<Event> OnEvent(Epoch epoch, Event event) override {
+    if (auto* registration = std::get_if<RegisterEvent>(&event)) {
+      registered_by_[registration->request] = registration->message.instance;
+    }
+    std::vector<Event> events = Before(epoch, event);
+    events.push_back(std::move(event));
+    return events;
+  }
+  void OnReply(ReplyAction& reply) override {
+    const auto instance = registered_by_.find(reply.request);
+    const auto* answer = std::get_if<RegisterAnswer>(&reply.body);
+    if (instance == registered_by_.end()) return;
+    if (answer != nullptr) OnRegistered(instance->second, answer->session);
+    registered_by_.erase(instance);
+  }
+
+ private:
+  virtual std::vector<Event> Before(Epoch epoch, const Event& event) = 0;
+  virtual void OnRegistered(const InstanceId& instance, const SessionId& session) = 0;
+
+  std::map<RequestId, InstanceId> registered_by_;
+};
+
+// Nobody waits for the replies to what a mutant sends.
+constexpr RequestId kNobody{-1};
+
+class FencedAtOnce final : public SuccessorWatcher {
+  void OnRegistered(const InstanceId& instance, const SessionId& session) override {
+    const auto before = newest_.find(instance);
+    if (before != newest_.end() && before->second != session) replaced_[session] = before->second;
+    newest_[instance] = session;
+  }
+  std::vector<Event> Before(Epoch /*epoch*/, const Event& event) override {
+    const auto* sync = std::get_if<SyncEvent>(&event);
+    if (sync == nullptr) return {};
+    const auto replaced = replaced_.find(sync->message.session);
+    if (replaced == replaced_.end()) return {};
+    const ReleaseEvent release{kNobody, {replaced->second}};
+    replaced_.erase(replaced);
+    return {release};
+  }
+
+  std::map<InstanceId, SessionId> newest_;
+  std::map<SessionId, SessionId> replaced_;  // session to the one before it
+};
+
+class RegistrationFences final : public SuccessorWatcher {
+  void OnRegistered(const InstanceId& /*instance*/, const SessionId& session) override {
+    silent_.push_back(session);
+  }
+  // The registration counts as the first sync.
+  std::vector<Event> Before(Epoch epoch, const Event& /*event*/) override {
+    std::vector<Event> syncs;
+    for (const SessionId& session : std::exchange(silent_, {})) {
+      SyncRequest sync;
+      sync.session = session;
+      sync.n = SyncNumber(1);
+      sync.epoch = epoch;
+      syncs.push_back(SyncEvent{kNobody, std::move(sync)});
+    }
+    return syncs;
+  }
+
+  std::vector<SessionId> silent_;
+};
+
+template <typename T>
+std::unique_ptr<Sabotage> Make() {
+  return std::make_unique<T>();
+}
+
+}  // namespace
+
+const std::vector<Mutant>& Mutants() {
+  static const auto* const kMutants = new std::vector<Mutant>{
+      {"LeaseFromReceipt", "A1", "the lease counts from the receipt of the answer", "harsh",
+       Make<LeaseFromReceipt>},
+      {"LocalFallback", "A4", "after the lease the agent admits quota / agents on its own", "harsh",
+       Make<LocalFallback>},
+      {"AcknowledgeFirst", "A5", "a lowered limit is reported 1.5 s before it works", "harsh",
+       Make<AcknowledgeFirst>},
+      {"ReleaseEarly", "A8", "a leaving agent releases while calls run", "harsh",
+       Make<ReleaseEarly>},
+      {"FreeOnSend", "C1", "a lowering frees capacity when it is sent", "harsh", Make<FreeOnSend>},
+      {"InFlightUnreported", "C1", "calls in flight are no part of the reservation", "harsh",
+       Make<InFlightUnreported>},
+      {"NoBaseHold", "C1", "the base is not reserved after the limit's hold", "harsh",
+       Make<NoBaseHold>},
+      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn",
+       Make<OldSyncAccepted>},
+      {"HoldWithoutDrift", "C3", "holds do not allow for wrong clock rates", "extreme",
+       Make<HoldWithoutDrift>},
+      {"HoldWithoutDeadline", "C3", "holds do not cover the last calls of a step", "harsh",
+       Make<HoldWithoutDeadline>},
+      {"RaisesUnlogged", "C4", "raises are sent without a durable bound", "harsh",
+       Make<RaisesUnlogged>},
+      {"OnlyRaisesLogged", "C5", "raises are written without the lowerings they spend", "harsh",
+       Make<OnlyRaisesLogged>},
+      {"NothingInherited", "C9", "a new reign starts with empty books", "harsh",
+       Make<NothingInherited>},
+      {"InheritedWithoutHold", "C9", "inherited bounds count without a hold", "harsh",
+       Make<InheritedWithoutHold>},
+      {"FencedAtOnce", "C11", "a successor frees the share of its predecessor at once", "churn",
+       Make<FencedAtOnce>},
+      {"RegistrationFences", "C11", "a registration fences, not the first sync", "churn",
+       Make<RegistrationFences>},
+  };
+  return *kMutants;
+}
+
+std::optional<SimulationResult> Catch(const Mutant& mutant, std::uint64_t runs) {
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+    const std::unique_ptr<Sabotage> sabotage = mutant.make();
+    SimulationResult result = SimulateUntilBroken(*FindScenario(mutant.scenario), seed, *sabotage);
+    if (!result.ok()) return result;
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "controller/simulation/src/sabotage.h"
+#include "plimsoll/simulation/fleet_simulator.h"
+
+namespace plimsoll::internal {
+
+// The protocol without one of its rules. The simulation must notice.
+struct Mutant {
+  std::string_view name;
+  std::string_view rule;  // as numbered in controller/README.md
+  std::string_view text;  // what is done instead
+  std::string_view scenario;
+  std::unique_ptr<Sabotage> (*make)();
+};
+
+const std::vector<Mutant>& Mutants();
+
+// The first run of seeds 1, 2, … `runs` in which an invariant breaks, up to that moment; nothing if
+// none does.
+std::optional<SimulationResult> Catch(const Mutant& mutant, std::uint64_t runs);
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,74 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "plimsoll/simulation/fleet_simulator.h"
+#include "plimsoll/simulation/scenario.h"
+#include "tests/simulation/mutants.h"
+
+namespace plimsoll {
+namespace {
+
+using internal::Mutant;
+
+struct Days {
+  const char* scenario;
+  std::uint64_t seeds;
+  double usable_share_min;  // of the mean over the seeds
+};
+
+class QuotaSimulationTest : public testing::TestWithParam<Days> {};
+
+TEST_P(QuotaSimulationTest, EveryInvariantHoldsAfterEveryEvent) {
+  const Scenario scenario = *FindScenario(GetParam().scenario);
+  double usable_share = 0;
+  for (std::uint64_t seed = 1; seed <= GetParam().seeds; ++seed) {
+    const SimulationResult result = Simulate(scenario, seed);
+    ASSERT_TRUE(result.ok()) << result.first_violation << "\nreplay: quota_simulation --scenario "
+                             << scenario.name << " --seed " << seed << " --trace";
+    usable_share += result.usable_share;
+  }
+  EXPECT_GE(usable_share / static_cast<double>(GetParam().seeds), GetParam().usable_share_min);
+}
+
+INSTANTIATE_TEST_SUITE_P(Days, QuotaSimulationTest,
+                         testing::Values(Days{"calm", 3, 0.9}, Days{"mild", 5, 0.75},
+                                         Days{"harsh", 12, 0.5}, Days{"churn", 8, 0.1},
+                                         Days{"extreme", 6, 0.4}),
+                         [](const auto& days) { return std::string(days.param.scenario); });
+
+TEST(SimulationTest, SameSeedLivesTheSameDay) {
+  const Scenario scenario = *FindScenario("harsh");
+  EXPECT_EQ(Simulate(scenario, 7).trace_hash, Simulate(scenario, 7, /*traced=*/true).trace_hash);
+}
+
+TEST(SimulationTest, OtherSeedsLiveOtherDays) {
+  const Scenario scenario = *FindScenario("harsh");
+  EXPECT_NE(Simulate(scenario, 7).trace_hash, Simulate(scenario, 8).trace_hash);
+}
+
+TEST(SimulationTest, TheHarshDayHasEverything) {
+  const SimulationResult result = Simulate(*FindScenario("harsh"), 1);
+  EXPECT_GT(result.controller_starts, 3);
+  EXPECT_GT(result.agent_starts, 12);
+  EXPECT_GT(result.calls_admitted, 1000);
+  EXPECT_GT(result.calls_refused, 100);
+  EXPECT_GT(result.limits_max, 40);
+  EXPECT_GT(result.in_flight_max, 30);
+}
+
+class MutantTest : public testing::TestWithParam<Mutant> {};
+
+TEST_P(MutantTest, IsCaught) {
+  const std::optional<SimulationResult> caught = Catch(GetParam(), 40);
+  ASSERT_TRUE(caught.has_value()) << "nothing breaks when " << GetParam().text;
+  RecordProperty("seed", std::to_string(caught->seed));
+  RecordProperty("violation", caught->first_violation);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, MutantTest, testing::ValuesIn(internal::Mutants()),
+                         [](const auto& mutant) { return std::string(mutant.param.name); });
+
+}  // namespace
+}  // namespace plimsoll

@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "agent/src/agent_factory.h"
+#include "plimsoll/agent/agent.h"
+#include "tests/unit/agent/fake_transport.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::chrono::hours kLong(1);
+constexpr unsigned kPatienceSeconds = 60;
+
+// Runs `body` in a forked child, which must return its name of success; anything else, or a child
+// that hangs, fails.
+void ExpectInChild(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  ASSERT_NE(child, -1);
+  if (child == 0) {
+    alarm(kPatienceSeconds);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "the child was killed by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+class ForkTest : public ::testing::Test {
+ protected:
+  ForkTest() {
+    AgentOptions options;
+    options.controllers = {"http://127.0.0.1:7481"};
+    options.service = "checkout";
+    options.instance = "checkout-0";
+    options.log = [](std::string_view) {};
+    auto started = AgentFactory::Start(options, {RealClock(), Random(1), network_.MakeTransport()});
+    agent_ = *std::move(started);
+    payments_ = &agent_->bulkhead("payments-api");
+    EXPECT_TRUE(agent_->WaitUntilGranted(kLong).ok());
+  }
+
+  static bool IsDraining(Bulkhead& bulkhead) {
+    const Admission admission = bulkhead.TryAcquire();
+    return !admission && admission.rejection() == Rejection::kDraining;
+  }
+
+  FakeNetwork network_{[](const Sent& sent) { return AnswerWell(sent, 5); }};
+  std::unique_ptr<Agent> agent_;
+  Bulkhead* payments_ = nullptr;
+};
+
+TEST_F(ForkTest, TheChildAdmitsNothingAndTheParentGoesOn) {
+  ExpectInChild([this] { return IsDraining(*payments_) && payments_->limit() == 0; });
+  EXPECT_EQ(payments_->limit(), 5);
+  EXPECT_TRUE(payments_->TryAcquire());
+  EXPECT_TRUE(agent_->Drain(kLong).ok());
+}
+
+TEST_F(ForkTest, TheChildMayAskForBulkheadsAndGetsDrainingOnes) {
+  ExpectInChild([this] {
+    return &agent_->bulkhead("payments-api") == payments_ &&
+           IsDraining(agent_->bulkhead("orders-db"));
+  });
+}
+
+TEST_F(ForkTest, InTheChildNothingWaitsForTheControllerAndNothingIsToldToIt) {
+  while (network_.HasMessage()) network_.Take();
+  ExpectInChild([this] {
+    return agent_->Drain(kLong).code() == absl::StatusCode::kFailedPrecondition &&
+           agent_->WaitUntilGranted(kLong).code() == absl::StatusCode::kFailedPrecondition &&
+           !agent_->connected() && agent_->instance() == "checkout-0";
+  });
+  EXPECT_TRUE(agent_->connected());
+  EXPECT_EQ(payments_->limit(), 5);
+}
+
+TEST_F(ForkTest, TheChildMayEndInheritedPermitsAndDestroyTheAgent) {
+  std::optional<Permit> permit = *payments_->TryAcquire();
+  std::optional<Permit> outlives = *payments_->TryAcquire();
+  ExpectInChild([&] {
+    permit->Succeed();
+    agent_.reset();
+    outlives->Succeed();
+    return true;
+  });
+  EXPECT_EQ(payments_->in_flight(), 2);
+  permit->Succeed();
+  outlives->Succeed();
+  EXPECT_EQ(payments_->in_flight(), 0);
+}
+
+TEST_F(ForkTest, AForkDuringOtherThreadsCallsLeavesNoLockBehind) {
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) agent_->bulkhead("payments-api");
+  });
+  for (int i = 0; i < 20; ++i) {
+    ExpectInChild([this] { return &agent_->bulkhead("payments-api") == payments_; });
+  }
+  stop = true;
+  other.join();
+}
+
+// ThreadSanitizer ends a forked child that starts a thread.
+#ifndef __SANITIZE_THREAD__
+TEST_F(ForkTest, AnAgentThatTheChildStartsIsItsOwn) {
+  ExpectInChild([this] {
+    FakeNetwork network([](const Sent& sent) { return AnswerWell(sent, 3); });
+    AgentOptions options;
+    options.controllers = {"http://127.0.0.1:7481"};
+    options.service = "checkout";
+    auto own = AgentFactory::Start(options, {RealClock(), Random(2), network.MakeTransport()});
+    if (!own.ok()) return false;
+    Bulkhead& payments = (*own)->bulkhead("payments-api");
+    return (*own)->WaitUntilGranted(kLong).ok() && payments.TryAcquire().has_value() &&
+           IsDraining(*payments_) && (*own)->Drain(kLong).ok();
+  });
+}
+#endif
+
+}  // namespace
+}  // namespace plimsoll

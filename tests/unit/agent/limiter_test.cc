@@ -1,0 +1,509 @@
+#include "agent/src/limiter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "plimsoll/core/random.h"
+#include "tests/unit/agent/limiter_support.h"
+#include "tests/unit/agent/manual_clock.h"
+
+namespace plimsoll::internal {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Seconds(1);
+
+class LimiterTest : public ::testing::Test {
+ protected:
+  void Grant(std::int64_t seq, Calls limit) {
+    limiter_->Install(MakeFunction(seq, limit, clock_), clock_.Now());
+  }
+  Measurement Measure() { return limiter_->Measure(clock_.Now(), kInterval); }
+  // Acquires `count` permits, all of which must be granted.
+  std::vector<Permit> Hold(int count) {
+    std::vector<Permit> permits;
+    for (int i = 0; i < count; ++i) {
+      Admission admission = limiter_->TryAcquire();
+      EXPECT_TRUE(admission.has_value()) << "permit " << i << " of " << count;
+      if (admission) permits.push_back(*std::move(admission));
+    }
+    return permits;
+  }
+  std::optional<Rejection> RejectionNow() {
+    Admission admission = limiter_->TryAcquire();
+    if (!admission) return admission.rejection();
+    admission->Ignore();
+    return std::nullopt;
+  }
+
+  ManualClock clock_;
+  LimiterPtr limiter_ = MakeLimiter(clock_);
+};
+
+TEST_F(LimiterTest, AdmitsNothingBeforeTheFirstGrant) {
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+  EXPECT_FALSE(limiter_->granted());
+}
+
+TEST_F(LimiterTest, AdmitsAsManyAsTheLimitAndOneMoreWhenOneHasEnded) {
+  Grant(1, 3);
+  std::vector<Permit> permits = Hold(3);
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+  permits[1].Succeed();
+  EXPECT_EQ(RejectionNow(), std::nullopt);
+}
+
+TEST_F(LimiterTest, StepsDownWhenALeaseEndsAndAgainWhenTheBaseLeaseEnds) {
+  const Instant start = clock_.Now();
+  limiter_->Install(
+      MakeFunction(1, {3, 2, 1}, start + absl::Seconds(10), start + absl::Minutes(10)), start);
+  EXPECT_EQ(limiter_->limit(), 3);
+  clock_.Advance(absl::Seconds(10));
+  EXPECT_EQ(limiter_->limit(), 2);
+  std::vector<Permit> permits = Hold(2);
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+  permits.pop_back();
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_EQ(limiter_->limit(), 1);
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+}
+
+TEST_F(LimiterTest, ALoweredLimitLeavesRunningCallsAloneAndAdmitsNoneUntilTheyAreFewer) {
+  Grant(1, 3);
+  std::vector<Permit> permits = Hold(3);
+  Grant(2, 1);
+  EXPECT_EQ(Measure().in_flight, 3);
+  permits.pop_back();
+  permits.pop_back();
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+  permits.pop_back();
+  EXPECT_EQ(RejectionNow(), std::nullopt);
+}
+
+TEST_F(LimiterTest, ATakenBackGrantAdmitsNothing) {
+  Grant(1, 3);
+  EXPECT_TRUE(limiter_->granted());
+  limiter_->Install(StepFunction{}, clock_.Now());
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+  EXPECT_FALSE(limiter_->granted());
+}
+
+TEST_F(LimiterTest, StopAdmittingIsForEverAndSaysSo) {
+  Grant(1, 3);
+  limiter_->StopAdmitting();
+  EXPECT_EQ(RejectionNow(), Rejection::kDraining);
+  Grant(2, 5);
+  EXPECT_EQ(RejectionNow(), Rejection::kDraining);
+  EXPECT_EQ(limiter_->Stats().rejected_draining, 2);
+}
+
+TEST_F(LimiterTest, TheCallDeadlineIsThatOfTheAdmission) {
+  StepFunction function = MakeFunction(1, 3, clock_);
+  function.call_deadline = absl::Seconds(2);
+  limiter_->Install(function, clock_.Now());
+  std::vector<Permit> permits = Hold(1);
+  function.stamp.seq = Seq(2);
+  function.call_deadline = absl::Seconds(30);
+  limiter_->Install(function, clock_.Now());
+  clock_.Advance(absl::Milliseconds(500));
+  EXPECT_EQ(permits[0].time_left(), std::chrono::milliseconds(1500));
+  clock_.Advance(absl::Milliseconds(1501));
+  permits[0].Succeed();
+  EXPECT_EQ(limiter_->Stats().overran, 1);
+}
+
+TEST_F(LimiterTest, AWindowIsCutAtEveryGrantAndStampedWithTheOneBeforeIt) {
+  Grant(1, 3);
+  Measure();
+  std::vector<Permit> permits = Hold(2);
+  clock_.Advance(absl::Milliseconds(100));
+  permits[0].Succeed();
+  Grant(2, 2);
+  clock_.Advance(absl::Milliseconds(50));
+  permits[1].Drop();
+  Grant(3, 2);
+
+  const std::vector<Window> windows = Measure().windows;
+  ASSERT_EQ(windows.size(), 2);
+  EXPECT_EQ(windows[0].stamp, (GrantStamp{Epoch(1), Seq(1)}));
+  EXPECT_EQ(windows[0].length, absl::Milliseconds(100));
+  EXPECT_EQ(windows[0].admitted, 2);
+  EXPECT_EQ(windows[0].succeeded, 1);
+  EXPECT_EQ(windows[0].in_flight_max, 2);
+  EXPECT_EQ(windows[1].stamp, (GrantStamp{Epoch(1), Seq(2)}));
+  EXPECT_EQ(windows[1].length, absl::Milliseconds(50));
+  EXPECT_EQ(windows[1].admitted, 0);
+  EXPECT_EQ(windows[1].dropped, 1);
+  EXPECT_EQ(windows[1].in_flight_max, 1);
+}
+
+TEST_F(LimiterTest, AWindowIsCutWhenTheIntervalIsOverAndNotBefore) {
+  Grant(1, 3);
+  Measure();
+  clock_.Advance(kInterval - absl::Nanoseconds(1));
+  EXPECT_TRUE(Measure().windows.empty());
+  clock_.Advance(absl::Nanoseconds(1));
+  ASSERT_EQ(Measure().windows.size(), 1);
+  EXPECT_TRUE(Measure().windows.empty());
+}
+
+TEST_F(LimiterTest, AWindowIsCutWhenAStepHasEnded) {
+  const Instant start = clock_.Now();
+  limiter_->Install(
+      MakeFunction(1, {3, 2, 1}, start + absl::Milliseconds(10), start + absl::Milliseconds(20)),
+      start);
+  Measure();
+  int cuts = 0;
+  for (int i = 0; i < 5; ++i) {
+    clock_.Advance(absl::Milliseconds(10));
+    cuts += static_cast<int>(Measure().windows.size());
+  }
+  EXPECT_EQ(cuts, 2);
+}
+
+// The clock is read before the call is counted. So a caller that is held up in between may believe
+// in a step that has ended; once that was measured, the step must be gone for it too.
+TEST_F(LimiterTest, AMeasurementAfterAStepHasEndedBindsCallersWithAnOldReadingOfTheClock) {
+  const Instant start = clock_.Now();
+  AdmissionWords words;
+  const StepFunction function =
+      MakeFunction(1, {3, 0, 0}, start + absl::Seconds(1), start + absl::Seconds(1));
+  words.Store(function, start);
+  ASSERT_EQ(words.LimitAt(start), 3);
+  words.Store(function, start + absl::Seconds(1));
+  EXPECT_EQ(words.LimitAt(start), 0);
+
+  limiter_->Install(function, start);
+  clock_.Advance(absl::Seconds(1));
+  limiter_->Measure(clock_.Now(), kInterval);
+  EXPECT_EQ(limiter_->limit(), 0);
+}
+
+TEST_F(LimiterTest, ThePeakIsThatSinceTheLastMeasurement) {
+  Grant(1, 5);
+  { const std::vector<Permit> permits = Hold(4); }
+  const std::vector<Permit> permits = Hold(1);
+  EXPECT_EQ(Measure().in_flight_max, 4);
+  EXPECT_EQ(Measure().in_flight_max, 1);
+}
+
+TEST_F(LimiterTest, CallsThatOutliveAWindowAreInThePeakOfTheNext) {
+  Grant(1, 5);
+  const std::vector<Permit> permits = Hold(4);
+  clock_.Advance(kInterval);
+  Measure();
+  clock_.Advance(kInterval);
+  const Measurement measured = Measure();
+  ASSERT_EQ(measured.windows.size(), 1);
+  EXPECT_EQ(measured.windows[0].in_flight_max, 4);
+}
+
+TEST_F(LimiterTest, WindowsThatNobodyFetchesAreBounded) {
+  for (int i = 0; i < 1000; ++i) {
+    clock_.Advance(absl::Milliseconds(1));
+    Grant(i + 1, 1);
+  }
+  const std::vector<Window> windows = Measure().windows;
+  EXPECT_EQ(windows.size(), 64);
+  EXPECT_EQ(windows.back().stamp.seq, Seq(999));
+}
+
+TEST_F(LimiterTest, PermitsThatOutliveTheOwnerEndSafely) {
+  Grant(1, 3);
+  std::vector<Permit> permits = Hold(3);
+  limiter_.reset();
+  permits[0].Succeed();
+  permits[1].Drop();
+  EXPECT_GT(permits[2].time_left(), std::chrono::nanoseconds::zero());
+}
+
+TEST_F(LimiterTest, TheStatsCountEverything) {
+  Grant(1, 4);
+  std::vector<Permit> permits = Hold(4);
+  RejectionNow();
+  permits[0].Succeed();
+  permits[1].Drop();
+  permits[2].Ignore();
+  { const Permit forgotten = std::move(permits[3]); }
+  const std::vector<Permit> running = Hold(1);
+  const BulkheadStats stats = limiter_->Stats();
+  EXPECT_EQ(stats.limit, 4);
+  EXPECT_EQ(stats.in_flight, 1);
+  EXPECT_EQ(stats.admitted, 5);
+  EXPECT_EQ(stats.succeeded, 1);
+  EXPECT_EQ(stats.dropped, 1);
+  EXPECT_EQ(stats.ignored, 2);
+  EXPECT_EQ(stats.leaked, 1);
+  EXPECT_EQ(stats.overran, 0);
+  EXPECT_EQ(stats.rejected_limit, 1);
+}
+
+// A bulkhead that remembers every call and every limit.
+class ModelBulkhead {
+ public:
+  explicit ModelBulkhead(Instant start) : last_(start) { window_.length = absl::ZeroDuration(); }
+
+  void MoveTo(Instant now) {
+    const std::int64_t units = (now.ns >> kUnitLog2) - (last_.ns >> kUnitLog2);
+    window_.in_flight += FromUnits(units * calls());
+    window_.length += now - last_;
+    if (calls() > 0 && calls() >= limit_) window_.at_limit += now - last_;
+    last_ = now;
+  }
+  bool TryEnter() {
+    if (calls() >= limit_) {
+      ++window_.rejected[static_cast<std::size_t>(RejectReason::kLimit)];
+      return false;
+    }
+    entered_.push_back(last_);
+    ++window_.admitted;
+    window_.in_flight_max = std::max(window_.in_flight_max, calls());
+    return true;
+  }
+  void Leave(std::size_t which, Ending ending) {
+    const absl::Duration latency = last_ - entered_[which];
+    entered_.erase(entered_.begin() + static_cast<std::ptrdiff_t>(which));
+    if (ending == Ending::kSucceeded) ++window_.succeeded;
+    if (ending == Ending::kDropped) ++window_.dropped;
+    if (ending == Ending::kIgnored) ++window_.ignored;
+    if (ending != Ending::kIgnored) window_.latency.Record(latency);
+  }
+  Window Cut(std::int64_t seq, Calls next_limit) {
+    window_.stamp = seq == 0 ? GrantStamp() : GrantStamp{Epoch(1), Seq(seq)};
+    Window cut = std::exchange(window_, Window());
+    window_.length = absl::ZeroDuration();
+    window_.in_flight_max = calls();
+    limit_ = next_limit;
+    return cut;
+  }
+  Calls calls() const { return static_cast<Calls>(entered_.size()); }
+  Calls limit() const { return limit_; }
+
+ private:
+  Instant last_;
+  Calls limit_ = 0;
+  std::deque<Instant> entered_;
+  Window window_;
+};
+
+TEST(LimiterModelTest, EveryWindowIsThatOfABulkheadThatRemembersEveryCall) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    ManualClock clock(Instant{static_cast<std::int64_t>(random.Below(std::uint64_t{1} << 54))});
+    const LimiterPtr limiter = MakeLimiter(clock);
+    ModelBulkhead model(clock.Now());
+    std::deque<Permit> permits;
+    std::int64_t seq = 0;
+    for (int step = 0; step < 1500; ++step) {
+      clock.Advance(absl::Nanoseconds(1 + random.Below(2'000'000)));
+      model.MoveTo(clock.Now());
+      const double choice = random.Uniform();
+      if (choice < 0.5) {
+        Admission admission = limiter->TryAcquire();
+        ASSERT_EQ(admission.has_value(), model.TryEnter());
+        if (admission) permits.push_back(*std::move(admission));
+      } else if (choice < 0.9 && !permits.empty()) {
+        const std::size_t which = random.Below(permits.size());
+        const auto ending = static_cast<Ending>(random.Below(3));
+        if (ending == Ending::kSucceeded) permits[which].Succeed();
+        if (ending == Ending::kDropped) permits[which].Drop();
+        if (ending == Ending::kIgnored) permits[which].Ignore();
+        permits.erase(permits.begin() + static_cast<std::ptrdiff_t>(which));
+        model.Leave(which, ending);
+      } else if (choice > 0.98) {
+        const auto limit = static_cast<Calls>(random.Below(12));
+        const Window expected = model.Cut(seq, limit);
+        limiter->Install(MakeFunction(++seq, limit, clock), clock.Now());
+        const Measurement measured = limiter->Measure(clock.Now(), absl::InfiniteDuration());
+        ASSERT_EQ(measured.windows.size(), 1);
+        ASSERT_EQ(measured.windows[0], expected);
+        ASSERT_EQ(measured.in_flight, model.calls());
+      } else if (choice > 0.96) {
+        const Window expected = model.Cut(seq, model.limit());
+        const Measurement measured = limiter->Measure(clock.Now(), absl::ZeroDuration());
+        ASSERT_EQ(measured.windows.size(), 1);
+        ASSERT_EQ(measured.windows[0], expected);
+      }
+    }
+  }
+}
+
+// The rest runs with real threads; nothing in it depends on how fast they are.
+
+constexpr int kThreads = 4;
+
+// What the threads themselves count.
+struct Tally {
+  std::atomic<std::int64_t> admitted{0};
+  std::atomic<std::int64_t> succeeded{0};
+  std::atomic<std::int64_t> dropped{0};
+  std::atomic<std::int64_t> ignored{0};
+  std::atomic<std::int64_t> rejected{0};
+  std::atomic<int> held{0};
+  std::atomic<int> held_max{0};
+
+  void Took() {
+    ++admitted;
+    const int now = ++held;
+    int seen = held_max.load();
+    while (now > seen && !held_max.compare_exchange_weak(seen, now)) {
+    }
+  }
+};
+
+void Hammer(Limiter& limiter, Tally& tally, std::uint64_t seed, int calls) {
+  Random random(seed);
+  std::deque<Permit> permits;
+  for (int i = 0; i < calls; ++i) {
+    Admission admission = limiter.TryAcquire();
+    if (admission) {
+      tally.Took();
+      permits.push_back(*std::move(admission));
+    } else {
+      ++tally.rejected;
+    }
+    while (!permits.empty() && (!admission || random.Chance(0.6))) {
+      --tally.held;
+      const std::uint64_t ending = random.Below(3);
+      if (ending == 0) ++tally.succeeded, permits.front().Succeed();
+      if (ending == 1) ++tally.dropped, permits.front().Drop();
+      if (ending == 2) ++tally.ignored, permits.front().Ignore();
+      permits.pop_front();
+      if (!admission) break;
+    }
+  }
+  for (Permit& permit : permits) {
+    --tally.held;
+    ++tally.ignored;
+    permit.Ignore();
+  }
+}
+
+struct Sums {
+  Window total;
+  std::int64_t latencies = 0;
+
+  void Add(const Measurement& measured) {
+    for (const Window& window : measured.windows) {
+      total.admitted += window.admitted;
+      total.succeeded += window.succeeded;
+      total.dropped += window.dropped;
+      total.ignored += window.ignored;
+      total.rejected[0] += window.rejected[0];
+      latencies += static_cast<std::int64_t>(window.latency.TotalCount());
+    }
+  }
+};
+
+// While windows are cut, a reading may count a call twice that is just ending, and leaves it out of
+// a later one. These calls see to it that there is a later one.
+void MakeUpForReadings(Limiter& limiter, Tally& tally, int calls) {
+  for (int i = 0; i < calls; ++i) {
+    Admission admission = limiter.TryAcquire();
+    ASSERT_TRUE(admission.has_value());
+    ++tally.admitted;
+    ++tally.ignored;
+    admission->Ignore();
+  }
+}
+
+TEST(LimiterThreadsTest, NoCountIsLostAndNoLimitExceededWhileWindowsAreCutAndGrantsInstalled) {
+  constexpr Calls kLimitMax = 7;
+  const Clock& clock = RealClock();
+  const LimiterPtr limiter = MakeLimiter(clock);
+  Tally tally;
+  Sums sums;
+  std::atomic<int> running{kThreads};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      Hammer(*limiter, tally, static_cast<std::uint64_t>(i) + 1, 30'000);
+      --running;
+    });
+  }
+  Random random(99);
+  std::int64_t seq = 0;
+  while (running > 0) {
+    const auto limit = static_cast<Calls>(random.Below(kLimitMax + 1));
+    limiter->Install(MakeFunction(++seq, limit, clock), clock.Now());
+    sums.Add(limiter->Measure(clock.Now(), absl::ZeroDuration()));
+  }
+  for (std::thread& thread : threads) thread.join();
+  limiter->Install(MakeFunction(++seq, kLimitMax, clock), clock.Now());
+  MakeUpForReadings(*limiter, tally, 2 * kThreads);
+  clock.Refresh();
+  limiter->Install(MakeFunction(++seq, kLimitMax, clock), clock.Now());
+  sums.Add(limiter->Measure(clock.Now(), absl::ZeroDuration()));
+
+  EXPECT_LE(tally.held_max, kLimitMax);
+  EXPECT_GT(tally.rejected, 0);
+  EXPECT_EQ(sums.total.admitted, tally.admitted);
+  EXPECT_EQ(sums.total.succeeded, tally.succeeded);
+  EXPECT_EQ(sums.total.dropped, tally.dropped);
+  EXPECT_EQ(sums.total.ignored, tally.ignored);
+  EXPECT_EQ(sums.total.rejected[0], tally.rejected);
+  EXPECT_EQ(sums.latencies, tally.succeeded + tally.dropped);
+  EXPECT_EQ(limiter->in_flight(), 0);
+}
+
+// Rule A3: once a lower limit is installed and the calls in flight are read, no more than those are
+// in flight until a higher limit is installed.
+TEST(LimiterThreadsTest, NoCallIsMissingInWhatAcknowledgesALowerLimit) {
+  const Clock& clock = RealClock();
+  const LimiterPtr limiter = MakeLimiter(clock);
+  std::atomic<bool> stop{false};
+  std::atomic<int> held{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        Admission admission = limiter->TryAcquire();
+        if (!admission) continue;
+        ++held;
+        --held;
+        admission->Succeed();
+      }
+    });
+  }
+  std::int64_t seq = 0;
+  int most_above = -1000;
+  for (int round = 0; round < 20'000; ++round) {
+    limiter->Install(MakeFunction(++seq, 4, clock), clock.Now());
+    limiter->Install(MakeFunction(++seq, 0, clock), clock.Now());
+    const Calls acknowledged = limiter->Measure(clock.Now(), absl::InfiniteDuration()).in_flight;
+    for (int look = 0; look < 20; ++look) most_above = std::max(most_above, held - acknowledged);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(most_above, 0);
+}
+
+TEST(LimiterThreadsTest, TheLastOfManyPermitsCleansUpAfterTheOwner) {
+  for (int round = 0; round < 200; ++round) {
+    LimiterPtr limiter = MakeLimiter(RealClock());
+    limiter->Install(MakeFunction(1, kThreads, RealClock()), RealClock().Now());
+    std::atomic<int> holding{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        Admission admission = limiter->TryAcquire();
+        ++holding;
+        while (holding < kThreads + 1) std::this_thread::yield();
+        if (admission) admission->Succeed();
+      });
+    }
+    while (holding < kThreads) std::this_thread::yield();
+    ++holding;
+    limiter.reset();
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::internal

@@ -1,0 +1,50 @@
+#include "controller/main/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace plimsoll {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ErrorOf(const std::vector<std::string>& arguments) {
+  return std::string(ParseCommandLine(arguments).status().message());
+}
+
+TEST(CommandLineTest, NothingIsAskedForByDefault) {
+  const absl::StatusOr<CommandLine> command = ParseCommandLine({});
+  ASSERT_TRUE(command.ok());
+  EXPECT_TRUE(command->config_path.empty());
+  EXPECT_FALSE(command->check_config || command->dev || command->version || command->help);
+}
+
+TEST(CommandLineTest, FlagsAndValuesInBothSpellings) {
+  const absl::StatusOr<CommandLine> command =
+      ParseCommandLine({"--config", "a.yaml", "--port-file=p=q", "--check-config", "--dev"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(command->config_path, "a.yaml");
+  EXPECT_EQ(command->port_path, "p=q");
+  EXPECT_TRUE(command->check_config);
+  EXPECT_TRUE(command->dev);
+}
+
+TEST(CommandLineTest, AnUnknownFlagGetsASuggestion) {
+  EXPECT_THAT(ErrorOf({"--confg"}), HasSubstr("\"--confg\" (did you mean \"--config\"?)"));
+}
+
+TEST(CommandLineTest, AWordWithoutAFlagIsRefused) {
+  EXPECT_THAT(ErrorOf({"start"}), HasSubstr("unknown argument \"start\""));
+}
+
+TEST(CommandLineTest, AMissingValueIsRefused) {
+  EXPECT_THAT(ErrorOf({"--config"}), HasSubstr("--config needs a FILE"));
+  EXPECT_THAT(ErrorOf({"--config="}), HasSubstr("--config needs a FILE"));
+}
+
+TEST(CommandLineTest, AValueForAPlainFlagIsRefused) {
+  EXPECT_THAT(ErrorOf({"--dev=1"}), HasSubstr("--dev takes no value"));
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -1,0 +1,473 @@
+#include "controller/main/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace plimsoll {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Config Parse(const std::string& text, Profile profile = Profile::kProduction) {
+  absl::StatusOr<Config> config = ParseConfig(text, "f.yaml", profile);
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? *std::move(config) : Config{};
+}
+
+Policy ParsePolicy(const std::string& settings) {
+  const Config config = Parse("dependencies:\n  - {name: d, " + settings + "}\n");
+  EXPECT_EQ(config.policies.size(), 1U);
+  return config.policies.empty() ? Policy{} : config.policies.begin()->second;
+}
+
+std::vector<std::string> FaultsOf(const std::string& text) {
+  const absl::StatusOr<Config> config = ParseConfig(text, "f.yaml", Profile::kProduction);
+  if (config.ok()) return {};
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  return absl::StrSplit(std::string(config.status().message()), '\n');
+}
+
+TEST(ConfigTest, ThePlainestFileTakesAllDefaults) {
+  const Config config = Parse("dependencies: []\n");
+  EXPECT_EQ(config.server.api.address, "127.0.0.1");
+  EXPECT_EQ(config.server.api.port, 7480);
+  EXPECT_EQ(config.server.agents.port, 7481);
+  EXPECT_EQ(config.core.lease, absl::Seconds(10));
+  EXPECT_EQ(config.core.hold_max, absl::Seconds(1));
+  EXPECT_EQ(config.state_mode, StateMode::kEmbedded);
+  EXPECT_EQ(config.state_dir, "/var/lib/plimsoll");
+  EXPECT_TRUE(config.policies.empty());
+}
+
+TEST(ConfigTest, TheDevelopmentProfileChangesDefaultsAndTheFileStillWins) {
+  const Config config =
+      Parse("agents: {lease: 3s}\ndependencies: [{name: d}]\n", Profile::kDevelopment);
+  EXPECT_EQ(config.state_mode, StateMode::kMemory);
+  EXPECT_EQ(config.server.state_mode, "MEMORY");
+  EXPECT_EQ(config.core.lease, absl::Seconds(3));
+  EXPECT_EQ(config.core.hold_max, absl::Milliseconds(200));
+  EXPECT_EQ(config.policies.at(DependencyId("d")).outage.base_lease, absl::Seconds(30));
+}
+
+TEST(ConfigTest, ServerSettingsAreRead) {
+  const Config config = Parse(R"(
+listen: {api: "[::1]:1", agents: "localhost:0"}
+api: {connections_max: 7, body_max: 2KiB, hosts: [plimsoll.example.com]}
+agents: {connections_max: 8, lease: 20s, hold_max: 1.5s, sync_min: 500us, clock_drift: 2e-4,
+         tick: 100ms, sessions_max: 9, dependencies_max: 10}
+state: {mode: memory, dir: /x}
+events: {keep: 11}
+log: {level: debug, format: json}
+auth: {allow_anonymous: []}
+)");
+  EXPECT_EQ(config.server.api.address, "::1");
+  EXPECT_EQ(config.server.api.port, 1);
+  EXPECT_EQ(config.server.agents.address, "127.0.0.1");
+  EXPECT_EQ(config.server.agents.port, 0);
+  EXPECT_EQ(config.server.api_limits.connections_max, 7);
+  EXPECT_EQ(config.server.api_limits.body_bytes_max, 2048U);
+  EXPECT_THAT(config.server.api_hosts, ElementsAre("plimsoll.example.com"));
+  EXPECT_EQ(config.server.agent_limits.connections_max, 8);
+  EXPECT_EQ(config.core.lease, absl::Seconds(20));
+  EXPECT_EQ(config.core.hold_max, absl::Milliseconds(1500));
+  EXPECT_EQ(config.core.sync_min, absl::Microseconds(500));
+  EXPECT_EQ(config.core.clock_rate_error, 2e-4);
+  EXPECT_EQ(config.core.tick, absl::Milliseconds(100));
+  EXPECT_EQ(config.server.tick, absl::Milliseconds(100));
+  EXPECT_EQ(config.core.sessions_max, 9);
+  EXPECT_EQ(config.core.dependencies_max, 10);
+  EXPECT_EQ(config.core.events_keep, 11);
+  EXPECT_EQ(config.state_mode, StateMode::kMemory);
+  EXPECT_EQ(config.state_dir, "/x");
+  EXPECT_EQ(config.log_level, LogLevel::kDebug);
+  EXPECT_EQ(config.log_format, LogFormat::kJson);
+}
+
+TEST(ConfigTest, EveryKeyOfADependencyIsRead) {
+  const Config config = Parse(R"(
+dependencies:
+  - name: payments-api
+    description: the provider
+    scope: instance
+    algorithm: gradient2
+    floor: 2
+    ceiling: 30
+    initial: 10
+    window: {length: 2s, min_samples: 30, percentile: 0.5, drop_tolerance: 0.1}
+    aimd: {latency_threshold: 250ms, backoff: 0.8, increase: 2}
+    gradient2: {rtt_tolerance: 2, smoothing: 0.3, queue_size: 5, long_window: 100}
+    call_deadline: 3s
+    quota: {capacity: 50, instances_expected: 8}
+    outage: {base: 1, base_lease: 5m, reserve: 1}
+)");
+  const Policy& policy = config.policies.at(DependencyId("payments-api"));
+  EXPECT_EQ(policy.description, "the provider");
+  EXPECT_EQ(policy.scope, Scope::kInstance);
+  EXPECT_EQ(policy.algorithm.kind, AlgorithmKind::kGradient2);
+  EXPECT_EQ(policy.algorithm.floor, 2);
+  EXPECT_EQ(policy.algorithm.ceiling, 30);
+  EXPECT_EQ(policy.initial, 10);
+  EXPECT_EQ(policy.algorithm.initial, 10);
+  EXPECT_EQ(policy.window.length, absl::Seconds(2));
+  EXPECT_EQ(policy.window.samples_min, 30);
+  EXPECT_EQ(policy.window.percentile, 0.5);
+  EXPECT_EQ(policy.window.drop_tolerance, 0.1);
+  EXPECT_EQ(policy.algorithm.aimd.latency_threshold, absl::Milliseconds(250));
+  EXPECT_EQ(policy.algorithm.aimd.backoff, 0.8);
+  EXPECT_EQ(policy.algorithm.aimd.increase, 2);
+  EXPECT_EQ(policy.algorithm.gradient2.rtt_tolerance, 2);
+  EXPECT_EQ(policy.algorithm.gradient2.smoothing, 0.3);
+  EXPECT_EQ(policy.algorithm.gradient2.queue_size, 5);
+  EXPECT_EQ(policy.algorithm.gradient2.long_window, 100);
+  EXPECT_EQ(policy.call_deadline, absl::Seconds(3));
+  EXPECT_EQ(policy.quota, 50);
+  EXPECT_EQ(policy.instances_expected, 8);
+  EXPECT_EQ(policy.outage.base, 1);
+  EXPECT_EQ(policy.outage.base_lease, absl::Minutes(5));
+  EXPECT_EQ(policy.outage.reserve, 1);
+}
+
+TEST(ConfigTest, DefaultsHoldForEveryDependencyThatDoesNotSayOtherwise) {
+  const Config config = Parse(R"(
+defaults: {floor: 3, ceiling: 60, quota: {capacity: 80}, window: {length: 2s}}
+dependencies:
+  - name: a
+  - {name: b, floor: 4, window: {min_samples: 5}}
+)");
+  const Policy& a = config.policies.at(DependencyId("a"));
+  const Policy& b = config.policies.at(DependencyId("b"));
+  EXPECT_EQ(a.algorithm.floor, 3);
+  EXPECT_EQ(b.algorithm.floor, 4);
+  EXPECT_EQ(b.algorithm.ceiling, 60);
+  EXPECT_EQ(b.quota, 80);
+  EXPECT_EQ(b.window.length, absl::Seconds(2));
+  EXPECT_EQ(b.window.samples_min, 5);
+}
+
+TEST(ConfigTest, AShortLeaseShortensTheDefaultHold) {
+  EXPECT_EQ(Parse("agents: {lease: 1s}\n").core.hold_max, absl::Milliseconds(100));
+}
+
+TEST(ConfigTest, ALowCeilingLowersTheDefaultInitialLimit) {
+  EXPECT_EQ(ParsePolicy("scope: instance, ceiling: 10").algorithm.initial, 10);
+}
+
+TEST(ConfigTest, WithoutCapacityThereIsNoQuota) {
+  EXPECT_FALSE(ParsePolicy("floor: 1").quota.has_value());
+}
+
+TEST(ConfigTest, AliasesAreResolved) {
+  const Config config = Parse(R"(
+dependencies:
+  - {name: a, window: &w {length: 3s}}
+  - {name: b, window: *w}
+)");
+  EXPECT_EQ(config.policies.at(DependencyId("b")).window.length, absl::Seconds(3));
+}
+
+TEST(ConfigTest, JsonIsYaml) {
+  EXPECT_EQ(Parse(R"({"dependencies": [{"name": "a", "floor": 3}]})").policies.size(), 1U);
+}
+
+TEST(ConfigTest, ListeningForOtherMachinesIsAllowedToThoseWhoSaySo) {
+  const Config config = Parse(R"(
+listen: {api: "0.0.0.0:7480", agents: "[::]:7481"}
+auth: {allow_anonymous: [viewer, agent]}
+)");
+  EXPECT_EQ(config.server.api.address, "0.0.0.0");
+  EXPECT_EQ(config.server.agents.address, "::");
+}
+
+TEST(ConfigTest, TheFingerprintFollowsTheText) {
+  EXPECT_EQ(Parse("events: {keep: 1}").server.config_hash,
+            Parse("events: {keep: 1}").server.config_hash);
+  EXPECT_NE(Parse("events: {keep: 1}").server.config_hash,
+            Parse("events: {keep: 2}").server.config_hash);
+}
+
+// A file with one fault, and the line that tells it.
+struct FaultCase {
+  std::string name;
+  std::string text;
+  std::string line;
+};
+
+void PrintTo(const FaultCase& fault, std::ostream* out) { *out << fault.name; }
+
+class ConfigFaultTest : public ::testing::TestWithParam<FaultCase> {};
+
+TEST_P(ConfigFaultTest, IsToldWithPlaceKeyAndRemedy) {
+  EXPECT_THAT(FaultsOf(GetParam().text), ElementsAre("f.yaml:" + GetParam().line));
+}
+
+std::string DescribeCase(const ::testing::TestParamInfo<FaultCase>& info) {
+  return info.param.name;
+}
+
+// One dependency in flow style: its settings begin in line 2, column 15.
+std::string Dependency(const std::string& settings) {
+  return "dependencies:\n  - {name: d, " + settings + "}\n";
+}
+
+const std::vector<FaultCase>& ShapeCases() {
+  static const auto& cases = *new std::vector<FaultCase>{
+      {"Empty", "", "1:1: the file is empty: it must hold at least \"dependencies: []\""},
+      {"TopIsAList", "- a\n",
+       "1:1: the top must be a map such as \"dependencies: []\", not a list"},
+      {"TopIsAWord", "hello\n",
+       "1:1: the top must be a map such as \"dependencies: []\", not \"hello\""},
+      {"TwoDocuments", "events: {keep: 1}\n---\nevents: {keep: 2}\n",
+       "3:1: more than one document: remove the line \"---\" before this one"},
+      {"NotYaml", "events: {keep: 1\nlog: x\n",
+       "2:4: nested too deeply or not YAML: end of map flow not found"},
+      {"TooDeep", std::string(2000, '['), "1:1: nested too deeply or not YAML: bad file"},
+      {"MergeKey", "defaults:\n  <<: {floor: 1}\n",
+       "2:3: /defaults/<<: merge keys are not supported: write the settings out, or put what "
+       "dependencies have in common under \"defaults\""},
+      {"Tag", "events: {keep: !!int 5}\n",
+       "1:10: /events/keep: tags are not supported: remove \"tag:yaml.org,2002:int\""},
+      {"KeyIsAList", "events:\n  [a, b]: 1\n", "2:3: /events: a key must be a single word"},
+      {"DuplicateKey", "events: {keep: 5}\nlog: {level: info}\nevents: {keep: 6}\n",
+       "3:1: /events: duplicate key, first written at line 1, column 1: remove one of the two"},
+      {"DuplicateKeyInADependency", "dependencies:\n  - name: d\n    floor: 1\n    floor: 2\n",
+       "4:5: /dependencies/0/floor: duplicate key, first written at line 3, column 5: remove one "
+       "of the two"},
+      {"MapIsAList", "events: [1]\n", "1:1: /events: must be a map, not a list"},
+      {"ListIsAMap", "dependencies: {a: 1}\n", "1:1: /dependencies: must be a list, not a map"},
+      {"DependencyIsAWord", "dependencies:\n  - payments\n",
+       "2:5: /dependencies/0: must be a map, not \"payments\""},
+      {"DependencyIsNothing", "dependencies:\n  -\n  - name: d\n",
+       "1:1: /dependencies/0: has no \"name\""},
+      {"EmptyName", "dependencies: [{name: \"\"}]\n",
+       "1:17: /dependencies/0/name: must not be empty"},
+  };
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Shape, ConfigFaultTest, ::testing::ValuesIn(ShapeCases()), DescribeCase);
+
+const std::vector<FaultCase>& KeyCases() {
+  static const auto& cases = *new std::vector<FaultCase>{
+      {"Typo", "dependencies:\n  - name: d\n    celing: 5\n",
+       "3:5: /dependencies/0/celing: unknown key (did you mean \"ceiling\"?)"},
+      {"SwappedLetters", "agents: {laese: 5s}\n",
+       "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
+      {"UnknownSection", "deps: []\n",
+       "1:1: /deps: unknown key (known here: auth, listen, api, agents, state, events, log, "
+       "defaults, dependencies)"},
+      {"SlashInAKey", "events: {a/b~c: 1}\n",
+       "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
+      {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
+       "1:10: /events/a\\nb: unknown key (known here: keep)"},
+      {"Tls", "tls: {cert_file: x}\n", "1:1: /tls: not supported yet: remove it"},
+      {"TokensFile", "auth: {tokens_file: x}\n",
+       "1:8: /auth/tokens_file: not supported yet: remove it"},
+      {"Observe", Dependency("mode: observe"),
+       "2:15: /dependencies/0/mode: not supported yet: remove it"},
+      {"Etcd", "state: {mode: etcd}\n",
+       "1:9: /state/mode: \"etcd\" is not supported yet: embedded, memory"},
+      {"AlgorithmLater", Dependency("algorithm: vegas"),
+       "2:15: /dependencies/0/algorithm: \"vegas\" is not supported yet: fixed, aimd, gradient2"},
+      {"AlgorithmTypo", Dependency("algorithm: gradeint2"),
+       "2:15: /dependencies/0/algorithm: must be one of fixed, aimd, gradient2, not \"gradeint2\" "
+       "(did you mean \"gradient2\"?)"},
+      {"ServiceShares", Dependency("quota: {capacity: 9, services: {}}"),
+       "2:36: /dependencies/0/quota/services: not supported yet: remove it"},
+  };
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Keys, ConfigFaultTest, ::testing::ValuesIn(KeyCases()), DescribeCase);
+
+const std::vector<FaultCase>& TypeCases() {
+  static const auto& cases = *new std::vector<FaultCase>{
+      {"QuotedNumber", Dependency("floor: \"5\""),
+       "2:15: /dependencies/0/floor: must be a whole number such as 20; without the quotes: 5, "
+       "not \"5\""},
+      {"Octal", Dependency("floor: 010"),
+       "2:15: /dependencies/0/floor: must be a whole number such as 20; without leading zeros: "
+       "10, not \"010\""},
+      {"Hexadecimal", Dependency("floor: 0x10"),
+       "2:15: /dependencies/0/floor: must be a whole number such as 20; in decimal digits, not "
+       "\"0x10\""},
+      {"Underscore", Dependency("ceiling: 1_000"),
+       "2:15: /dependencies/0/ceiling: must be a whole number such as 20; without underscores, "
+       "not \"1_000\""},
+      {"YesIsNoNumber", Dependency("floor: yes"),
+       "2:15: /dependencies/0/floor: must be a whole number such as 20, not \"yes\""},
+      {"Fraction", Dependency("floor: 1.5"),
+       "2:15: /dependencies/0/floor: must be a whole number such as 20, not \"1.5\""},
+      {"HugeNumber", Dependency("ceiling: 99999999999"),
+       "2:15: /dependencies/0/ceiling: must be at most 2147483647, not \"99999999999\""},
+      {"NullNumber", "dependencies:\n  - name: d\n    floor:\n    ceiling: 9\n",
+       "3:5: /dependencies/0/floor: must be a whole number such as 20, not nothing"},
+      {"InfiniteNumber", "agents: {clock_drift: .inf}\n",
+       "1:10: /agents/clock_drift: must be a number such as 0.5, not \".inf\""},
+      {"DurationWithoutUnit", "agents: {lease: 10}\n",
+       "1:10: /agents/lease: a duration needs a unit: 10s or 10ms, not \"10\""},
+      {"DurationWithStrangeUnit", "agents: {lease: 10sec}\n",
+       "1:10: /agents/lease: must be a duration such as 250ms, 1.5s, 2m or 4h, not \"10sec\""},
+      {"NegativeDuration", "agents: {lease: -1s}\n",
+       "1:10: /agents/lease: must be a duration such as 250ms, 1.5s, 2m or 4h, not \"-1s\""},
+      {"SizeWithoutUnit", "api: {body_max: 1024}\n",
+       "1:7: /api/body_max: a size needs a unit: 1024B or 1024KiB, not \"1024\""},
+      {"SizeInMegabytes", "api: {body_max: 1MB}\n",
+       "1:7: /api/body_max: must be a size such as 512B, 64KiB or 1MiB, at most 1GiB, not \"1MB\""},
+      {"NumberForAString", "dependencies: [{name: 5}]\n",
+       "1:17: /dependencies/0/name: must be a string; in quotes: \"5\""},
+      {"LineBreakInAValue", "agents: {lease: \"1\\ns\"}\n",
+       "1:10: /agents/lease: must be a duration such as 250ms, 1.5s, 2m or 4h, not \"1\\ns\""},
+      {"WordInUpperCase", "log: {level: INFO}\n",
+       "1:7: /log/level: must be one of debug, info, warning, error, not \"INFO\""},
+      {"UnknownRole", "auth: {allow_anonymous: [veiwer]}\n",
+       "1:26: /auth/allow_anonymous/0: must be one of viewer, agent, operator, not \"veiwer\" (did "
+       "you mean \"viewer\"?)"},
+      {"HostWithPath", "api: {hosts: [a/b]}\n",
+       "1:15: /api/hosts/0: must be a host name such as \"plimsoll.example.com\", not \"a/b\""},
+  };
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Types, ConfigFaultTest, ::testing::ValuesIn(TypeCases()), DescribeCase);
+
+const std::vector<FaultCase>& SenseCases() {
+  static const auto& cases = *new std::vector<FaultCase>{
+      {"FloorAboveCeiling", Dependency("floor: 9, ceiling: 5"),
+       "2:25: /dependencies/0/ceiling: ceiling = 5: must be at least the floor, 9"},
+      {"FloorAboveTheDefaultCeiling", Dependency("floor: 300"),
+       "2:15: /dependencies/0/floor: ceiling = 200: must be at least the floor, 300"},
+      {"FloorAboveTheCeilingOfDefaults",
+       "defaults:\n  ceiling: 8\ndependencies:\n  - name: d\n    floor: 9\n",
+       "2:3: /defaults/ceiling: ceiling = 8: must be at least the floor, 9"},
+      {"FloorsDoNotFit", Dependency("floor: 7, quota: {capacity: 50, instances_expected: 8}"),
+       "2:15: /dependencies/0/floor: floor = 7: times 8 expected instances is 56, above the quota "
+       "of 50; lower the floor or raise the quota"},
+      {"DefaultFloorAboveTheQuota", Dependency("quota: {capacity: 3}"),
+       "2:23: /dependencies/0/quota/capacity: floor = 5: must not be above the quota, 3"},
+      {"FloorZero", Dependency("floor: 0"),
+       "2:15: /dependencies/0/floor: floor = 0: must be at least 1"},
+      {"InitialAboveTheQuota", Dependency("initial: 60, quota: {capacity: 50}"),
+       "2:15: /dependencies/0/initial: initial = 60: must be between the floor, 5, and the quota, "
+       "50"},
+      {"InitialAboveTheCeiling", Dependency("scope: instance, ceiling: 30, initial: 31"),
+       "2:45: /dependencies/0/initial: initial = 31: must be between the floor, 5, and the "
+       "ceiling, 30"},
+      {"QuotaTooLarge", Dependency("floor: 1, quota: {capacity: 1000001}"),
+       "2:33: /dependencies/0/quota/capacity: quota.capacity = 1000001: must be between 1 and "
+       "1000000"},
+      {"Percentile", Dependency("window: {percentile: 90}"),
+       "2:24: /dependencies/0/window/percentile: window.percentile = 90: must be above 0 and at "
+       "most 1"},
+      {"WindowTooShort", Dependency("window: {length: 50ms}"),
+       "2:24: /dependencies/0/window/length: window.length = 50ms: must be between 100ms and 1m"},
+      {"Backoff", Dependency("aimd: {backoff: 1}"),
+       "2:22: /dependencies/0/aimd/backoff: aimd.backoff = 1: must be at least 0.5 and below 1"},
+      {"Tolerance", Dependency("gradient2: {rtt_tolerance: 0.9}"),
+       "2:27: /dependencies/0/gradient2/rtt_tolerance: gradient2.rtt_tolerance = 0.9: must be at "
+       "least 1 and finite"},
+      {"ReserveAboveBase", Dependency("outage: {base: 1, reserve: 2}"),
+       "2:33: /dependencies/0/outage/reserve: outage.reserve = 2: must be between 0 and the base, "
+       "1"},
+      {"BaseAboveCeiling", Dependency("ceiling: 9, outage: {base: 10}"),
+       "2:36: /dependencies/0/outage/base: outage.base = 10: must be between 0 and the ceiling, "
+       "9"},
+      {"BaseLeaseBelowLease", Dependency("outage: {base_lease: 1s}"),
+       "2:24: /dependencies/0/outage/base_lease: outage.base_lease = 1s: must be between the "
+       "lease, 10s, and 24h"},
+      {"BadName", "dependencies: [{name: -x}]\n",
+       "1:17: /dependencies/0/name: name = -x: must be 1 to 63 letters, digits, '.', '_' or '-'"},
+      {"NoName", "dependencies:\n  - floor: 5\n", "2:5: /dependencies/0: has no \"name\""},
+      {"NameTwice", "dependencies:\n  - name: d\n  - name: d\n",
+       "3:5: /dependencies/1/name: \"d\" is taken by /dependencies/0: names must be unique"},
+      {"HoldAgainstLease", "agents: {lease: 5s, hold_max: 1s}\n",
+       "1:21: /agents/hold_max: hold_max = 1s: must be between 0 and a tenth of the lease, since "
+       "a hold costs lease time"},
+      {"LeaseTooShort", "agents: {lease: 100ms}\n",
+       "1:10: /agents/lease: lease = 100ms: must be between 500ms and 10m"},
+      {"Drift", "agents: {clock_drift: 0.5}\n",
+       "1:10: /agents/clock_drift: clock_drift = 0.5: must be between 0 and 0.2"},
+      {"KeepNoEvents", "events: {keep: 0}\n",
+       "1:10: /events/keep: events.keep = 0: must be between 1 and 1000000"},
+      {"NoConnections", "agents: {connections_max: 0}\n",
+       "1:10: /agents/connections_max: connections_max = 0: must be between 1 and 1000000"},
+      {"BadDefaultWithoutDependencies", "defaults: {call_deadline: 0s}\n",
+       "1:12: /defaults/call_deadline: call_deadline = 0: must be between 1ms and 24h"},
+      {"AddressWithoutPort", "listen: {api: localhost}\n",
+       "1:10: /listen/api: must be a numeric address and a port such as \"127.0.0.1:7480\", "
+       "\"0.0.0.0:7480\" or \"[::1]:7480\", not \"localhost\""},
+      {"PortTooLarge", "listen: {api: \"127.0.0.1:65536\"}\n",
+       "1:10: /listen/api: must be a numeric address and a port such as \"127.0.0.1:7480\", "
+       "\"0.0.0.0:7480\" or \"[::1]:7480\", not \"127.0.0.1:65536\""},
+      {"OnePortTwice", "listen: {api: \"127.0.0.1:7000\", agents: \"127.0.0.1:7000\"}\n",
+       "1:33: /listen/agents: port 7000 is taken by listen.api: choose another"},
+      {"OpenToOtherMachines",
+       "listen: {agents: \"0.0.0.0:7481\"}\nauth: {allow_anonymous: [viewer]}\n",
+       "1:10: /listen/agents: \"0.0.0.0\" is open to other machines, and there is no "
+       "authentication yet: listen on 127.0.0.1, or add \"agent\" to auth.allow_anonymous if only "
+       "friends can reach this port"},
+      {"EmptyDirectory", "state: {dir: \"\"}\n",
+       "1:9: /state/dir: must be the path of a directory"},
+  };
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Sense, ConfigFaultTest, ::testing::ValuesIn(SenseCases()), DescribeCase);
+
+TEST(ConfigTest, AllFaultsAreToldAtOnceInTheOrderOfTheFile) {
+  EXPECT_THAT(FaultsOf("log: {level: loud}\n"
+                       "agents: {lease: 1}\n"
+                       "dependencies:\n"
+                       "  - {name: a, floor: 9, ceiling: 5, celing: 1}\n"
+                       "  - {name: b, window: {percentile: 2, min_samples: 0}}\n"),
+              ElementsAre(HasSubstr(":1:7: /log/level:"), HasSubstr(":2:10: /agents/lease:"),
+                          HasSubstr(":4:25: /dependencies/0/ceiling:"),
+                          HasSubstr(":4:37: /dependencies/0/celing:"),
+                          HasSubstr(":5:24: /dependencies/1/window/percentile:"),
+                          HasSubstr(":5:39: /dependencies/1/window/min_samples:")));
+}
+
+TEST(ConfigTest, AFaultOfDefaultsIsToldOnce) {
+  EXPECT_THAT(FaultsOf("defaults: {window: {percentile: 2}}\ndependencies: [{name: a}, {name: b}]"),
+              ElementsAre(HasSubstr(":1:21: /defaults/window/percentile:")));
+}
+
+TEST(ConfigTest, AliasesThatExplodeAreRefused) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 8; ++i) {
+    const std::string previous = absl::StrCat("*a", i - 1);
+    absl::StrAppend(&bomb, "a", i, ": &a", i, " [", previous);
+    for (int j = 1; j < 10; ++j) absl::StrAppend(&bomb, ", ", previous);
+    absl::StrAppend(&bomb, "]\n");
+  }
+  EXPECT_THAT(FaultsOf(bomb), ElementsAre(HasSubstr("expand beyond 100000 values")));
+}
+
+TEST(ConfigTest, AnAliasOfItselfIsRefused) {
+  EXPECT_THAT(FaultsOf("a: &a [*a]\n"), ElementsAre(HasSubstr("or 64 levels")));
+}
+
+TEST(ConfigTest, AHugeFileIsRefusedUnread) {
+  EXPECT_THAT(FaultsOf(std::string((4 << 20) + 1, '#')),
+              ElementsAre("f.yaml:1:1: the file has 4194305 bytes: at most 4194304 are read"));
+}
+
+TEST(ConfigTest, AMissingFileAndADirectoryAreNamed) {
+  const absl::Status missing = LoadConfig("/no/such.yaml", Profile::kProduction).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("/no/such.yaml: cannot be read"));
+  EXPECT_EQ(LoadConfig("/tmp", Profile::kProduction).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST(ConfigTest, TheExampleIsValid) {
+  const absl::StatusOr<Config> config = LoadConfig(PLIMSOLL_EXAMPLE_CONFIG, Profile::kProduction);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_FALSE(config->policies.empty());
+}
+
+}  // namespace
+}  // namespace plimsoll

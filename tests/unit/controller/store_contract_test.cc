@@ -1,0 +1,177 @@
+// What every store promises, asked of each of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "plimsoll/store/memory_store.h"
+#include "plimsoll/store/sqlite_store.h"
+
+namespace plimsoll {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kFirstEpoch = 1'700'000'000'000;
+
+// Makes stores that share what they have written, as controllers one after the other would.
+using Opener = std::function<absl::StatusOr<std::unique_ptr<Store>>(std::int64_t first_epoch)>;
+
+struct Kind {
+  std::string name;
+  std::function<Opener(const std::string& directory)> make;
+};
+
+Kind SqliteKind() {
+  return {"Sqlite", [](const std::string& directory) -> Opener {
+            return [directory](std::int64_t epoch) { return OpenSqliteStore(directory, epoch); };
+          }};
+}
+
+Kind MemoryKind() {
+  return {"Memory", [](const std::string&) -> Opener {
+            return [disk = std::make_shared<MemoryDisk>()](std::int64_t epoch) {
+              return MakeMemoryStore(epoch, disk);
+            };
+          }};
+}
+
+Bound MakeBound(const std::string& dependency, const std::string& session, Calls limit) {
+  Bound bound;
+  bound.key = {DependencyId(dependency), SessionId(session)};
+  bound.service = ServiceId("checkout");
+  bound.instance = InstanceId("checkout-1");
+  bound.unique_instance = true;
+  bound.steps = {limit, 2, 1};
+  bound.lease = absl::Seconds(10);
+  bound.base_lease = absl::Minutes(10);
+  bound.call_deadline = absl::Milliseconds(1500);
+  return bound;
+}
+
+class StoreContractTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    std::filesystem::remove_all(directory_);
+    opener_ = GetParam().make(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::unique_ptr<Store> Open(std::int64_t first_epoch = kFirstEpoch) {
+    absl::StatusOr<std::unique_ptr<Store>> store = opener_(first_epoch);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return store.ok() ? *std::move(store) : nullptr;
+  }
+
+  // A new controller that begins to reign, after the last one has gone.
+  StoreState Restart(std::int64_t first_epoch = kFirstEpoch) {
+    store_.reset();
+    store_ = Open(first_epoch);
+    const absl::StatusOr<StoreState> state = store_->TakeOver();
+    EXPECT_TRUE(state.ok()) << state.status();
+    return state.value_or(StoreState{});
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "store_contract_" +
+                                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  Opener opener_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(StoreContractTest, AnEmptyStoreIsFreshAndStartsAtTheFirstEpoch) {
+  const StoreState state = Restart();
+  EXPECT_TRUE(state.fresh);
+  EXPECT_EQ(state.epoch, Epoch(kFirstEpoch));
+  EXPECT_THAT(state.bounds, IsEmpty());
+}
+
+TEST_P(StoreContractTest, AFirstEpochBelowOneBecomesOne) { EXPECT_EQ(Restart(-5).epoch, Epoch(1)); }
+
+TEST_P(StoreContractTest, ARestartFindsWhatWasCommitted) {
+  Restart();
+  const Bound first = MakeBound("payments", "5-1", 7);
+  const Bound second = MakeBound("payments", "5-2", 9);
+  ASSERT_TRUE(store_->Commit({.put = {second, first}, .erase = {}}).ok());
+  EXPECT_THAT(Restart().bounds, ElementsAre(first, second));
+}
+
+TEST_P(StoreContractTest, ARestartIsNotFreshEvenWithoutBounds) {
+  Restart();
+  EXPECT_FALSE(Restart().fresh);
+}
+
+TEST_P(StoreContractTest, PutReplacesTheBoundOfTheSameKey) {
+  Restart();
+  Bound changed = MakeBound("payments", "5-1", 3);
+  changed.instance = InstanceId("checkout-2");
+  changed.unique_instance = false;
+  ASSERT_TRUE(store_->Commit({.put = {MakeBound("payments", "5-1", 7)}, .erase = {}}).ok());
+  ASSERT_TRUE(store_->Commit({.put = {changed}, .erase = {}}).ok());
+  EXPECT_THAT(Restart().bounds, ElementsAre(changed));
+}
+
+TEST_P(StoreContractTest, EraseRemovesOnlyTheBoundOfThatDependencyAndSession) {
+  Restart();
+  const Bound other_session = MakeBound("payments", "5-2", 7);
+  const Bound other_dependency = MakeBound("stock", "5-1", 7);
+  const Bound doomed = MakeBound("payments", "5-1", 7);
+  ASSERT_TRUE(store_->Commit({.put = {other_session, other_dependency, doomed}, .erase = {}}).ok());
+  ASSERT_TRUE(store_->Commit({.put = {}, .erase = {doomed.key}}).ok());
+  EXPECT_THAT(Restart().bounds, ElementsAre(other_session, other_dependency));
+}
+
+TEST_P(StoreContractTest, ErasingWhatIsNotThereIsFine) {
+  Restart();
+  EXPECT_TRUE(store_->Commit({.put = {}, .erase = {MakeBound("x", "1-1", 1).key}}).ok());
+}
+
+TEST_P(StoreContractTest, WithinABatchPutWinsOverErase) {
+  Restart();
+  const Bound bound = MakeBound("payments", "5-1", 7);
+  ASSERT_TRUE(store_->Commit({.put = {bound}, .erase = {bound.key}}).ok());
+  EXPECT_THAT(Restart().bounds, ElementsAre(bound));
+}
+
+TEST_P(StoreContractTest, NamesAreKeptByteForByte) {
+  Restart();
+  Bound odd = MakeBound(std::string("a\0b", 3), "5-1'; DROP TABLE bound; --", 7);
+  odd.service = ServiceId("überweisung");
+  ASSERT_TRUE(store_->Commit({.put = {odd}, .erase = {}}).ok());
+  EXPECT_THAT(Restart().bounds, ElementsAre(odd));
+}
+
+TEST_P(StoreContractTest, TheEpochRisesOverAHundredRestarts) {
+  std::int64_t last = 0;
+  for (int i = 0; i < 100; ++i) {
+    // A clock that was set back does not matter once there is an epoch.
+    const std::int64_t epoch = Restart(kFirstEpoch - i).epoch.value;
+    EXPECT_GT(epoch, last);
+    last = epoch;
+  }
+}
+
+TEST_P(StoreContractTest, ASecondControllerIsRefusedWhileTheFirstLives) {
+  Restart();
+  absl::StatusOr<std::unique_ptr<Store>> second = opener_(kFirstEpoch);
+  const absl::Status refused = second.ok() ? (*second)->TakeOver().status() : second.status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+}
+
+TEST_P(StoreContractTest, AfterARefusalTheNextControllerIsServedOnceTheFirstHasGone) {
+  Restart();
+  {
+    absl::StatusOr<std::unique_ptr<Store>> second = opener_(kFirstEpoch);
+    EXPECT_FALSE(second.ok() && (*second)->TakeOver().ok());
+  }
+  EXPECT_EQ(Restart().epoch, Epoch(kFirstEpoch + 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContractTest, ::testing::Values(SqliteKind(), MemoryKind()),
+                         [](const auto& kind) { return kind.param.name; });
+
+}  // namespace
+}  // namespace plimsoll
