@@ -33,6 +33,10 @@ class AdmissionWords {
   // An upper bound of LimitAt() for one atomic load and no clock: steps only go down.
   Calls Highest() const { return LimitOf(words_[0].load(std::memory_order_relaxed)); }
 
+  // The limit for a call. It must be counted before the words are loaded (rule A3), so this takes
+  // the proof of it.
+  Calls LimitFor(const InFlight::Entered& call) const { return LimitAt(call.at()); }
+
   Calls LimitAt(Instant at) const {
     const std::uint64_t first = words_[0].load(std::memory_order_seq_cst);
     if (!HasEnded(first, at)) [[likely]]

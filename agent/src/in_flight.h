@@ -48,10 +48,26 @@ class InFlight {
     }
   };
 
-  // Returns how many calls were in flight before this one. Sequentially consistent: half of rule
-  // A3, whose other half is the load of the admission word that must follow.
-  Calls Enter(Instant at) {
-    return CallsOf(word_.fetch_add(1 - (UnitOf(at) << kSumShift), std::memory_order_seq_cst));
+  // Proof that a call is counted. Only Enter() makes it.
+  class Entered {
+   public:
+    Instant at() const { return at_; }
+    Calls calls() const { return calls_; }  // in flight, this one included
+
+   private:
+    friend class InFlight;
+    Entered(Instant at, Calls calls) : at_(at), calls_(calls) {}
+
+    Instant at_;
+    Calls calls_;
+  };
+
+  // Counts a call. Sequentially consistent: half of rule A3, whose other half is the load of the
+  // admission word that must follow.
+  Entered Enter(Instant at) {
+    const std::uint64_t before =
+        word_.fetch_add(1 - (UnitOf(at) << kSumShift), std::memory_order_seq_cst);
+    return {at, CallsOf(before) + 1};
   }
 
   // Undoes Enter(at) to the last bit, or ends a call that entered earlier. Returns true if this was

@@ -41,14 +41,17 @@ void Limiter::Abandon() {
 Admission Limiter::TryAcquire() {
   if (in_flight_.calls() >= words_.Highest()) return Refuse();
   const Instant at = clock_.Now();
-  const Calls calls = in_flight_.Enter(at) + 1;
-  const Calls limit = words_.LimitAt(at);
-  if (calls > limit) [[unlikely]]
+  const InFlight::Entered call = in_flight_.Enter(at);
+  const Calls limit = words_.LimitFor(call);
+  if (call.calls() > limit) [[unlikely]] {
     return RollBack(at);
-  if (calls > peak_.load(std::memory_order_relaxed)) [[unlikely]]
-    RaisePeak(calls);
-  if (calls == limit) [[unlikely]]
+  }
+  if (call.calls() > peak_.load(std::memory_order_relaxed)) [[unlikely]] {
+    RaisePeak(call.calls());
+  }
+  if (call.calls() == limit) [[unlikely]] {
     at_limit_.Start(at);
+  }
   return Permit(this, at.ns, DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)));
 }
 
@@ -91,12 +94,15 @@ void Limiter::End(Ending ending, std::int64_t admitted_ns, std::int64_t deadline
       counters_.CountIgnored();
       break;
   }
-  if (at.ns > deadline_ns) [[unlikely]]
+  if (at.ns > deadline_ns) [[unlikely]] {
     counters_.CountOverrun();
-  if (at_limit_.running()) [[unlikely]]
+  }
+  if (at_limit_.running()) [[unlikely]] {
     NoteEndAtLimit(at);
-  if (in_flight_.Leave(at)) [[unlikely]]
+  }
+  if (in_flight_.Leave(at)) [[unlikely]] {
     delete this;
+  }
 }
 
 void Limiter::NoteEndAtLimit(Instant at) {

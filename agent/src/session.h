@@ -27,7 +27,7 @@ struct SessionOptions {
   // Between attempts while no controller answers: uniform in [0, b), b doubling from the first to
   // the second ("full jitter"), so that a fleet does not come back in one second.
   absl::Duration backoff_min = absl::Milliseconds(300);
-  absl::Duration backoff_max = absl::Seconds(5);
+  absl::Duration backoff_max = absl::Seconds(2);
 };
 
 // What the session wants its owner to do.

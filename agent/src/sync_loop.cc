@@ -24,6 +24,8 @@ template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 // Threads inherit the signal mask. The agent's must not run the process's signal handlers, and a
 // SIGPIPE from a connection that the controller has closed must not end the process.

@@ -31,6 +31,7 @@ class MapReader {
   void Word(const std::string& key, const std::vector<std::pair<std::string, Enum>>& words,
             const std::vector<std::string>& later, Enum& target) {
     std::vector<std::string> names;
+    names.reserve(words.size());
     for (const auto& [name, value] : words) names.push_back(name);
     const int index = WordIndex(key, names, later);
     if (index >= 0) target = words[static_cast<std::size_t>(index)].second;

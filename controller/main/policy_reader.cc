@@ -96,7 +96,7 @@ std::string PointerOf(const std::string& name, const std::string& pointer,
                       const std::string& fallback, const Faults& faults) {
   for (const std::string& key : {name, Partner(name)}) {
     for (const std::string& parent : {pointer, fallback}) {
-      const std::string candidate = absl::StrCat(parent, "/", key);
+      std::string candidate = absl::StrCat(parent, "/", key);
       if (!key.empty() && faults.Written(candidate)) return candidate;
     }
   }

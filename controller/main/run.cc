@@ -133,7 +133,11 @@ absl::Status RunController(const Config& config, const std::string& port_path, c
   options.seed = Random::FromEntropy().Next();
   Core core(options, config.policies, *state, clock.Now());
   Server server(config.server, core, **store, clock);
-  if (absl::Status started = server.Start(); !started.ok()) return started;
+  if (const absl::Status started = server.Start(); !started.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat(std::string(started.message()),
+                     "; stop what listens there, or choose another address under listen"));
+  }
   LogStart(config, *state, server, logger);
   absl::Status written = port_path.empty() ? absl::OkStatus() : WritePortFile(port_path, server);
   if (written.ok()) ServeUntilTold(logger);

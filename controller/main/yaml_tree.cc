@@ -94,7 +94,7 @@ void Converter::ConvertMap(const YAML::Node& node, const std::string& pointer, Y
     const std::optional<std::string> key = Key(member.first, pointer, seen);
     if (!key.has_value()) continue;
     const Mark mark = ToMark(member.first.Mark());
-    map.members.emplace_back(*key, Convert(member.second, Below(pointer, *key), mark));
+    map.members.push_back({*key, Convert(member.second, Below(pointer, *key), mark)});
   }
 }
 

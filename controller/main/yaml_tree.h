@@ -2,12 +2,13 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "controller/main/faults.h"
 
 namespace plimsoll {
+
+struct YamlMember;
 
 // What a YAML file says, before anybody has decided what it means. Thread-compatible.
 struct YamlNode {
@@ -17,7 +18,12 @@ struct YamlNode {
   bool quoted = false;  // a scalar in quotes is a string, whatever it looks like
   std::string text;     // of a scalar, as written
   std::vector<YamlNode> items;
-  std::vector<std::pair<std::string, YamlNode>> members;  // in the order of the file, unique
+  std::vector<YamlMember> members;  // in the order of the file, with unique keys
+};
+
+struct YamlMember {
+  std::string key;
+  YamlNode value;
 };
 
 // "a map", "a list", "nothing" or the quoted text, for messages.

@@ -17,13 +17,14 @@ struct Mutant {
   std::string_view rule;  // as numbered in controller/README.md
   std::string_view text;  // what is done instead
   std::string_view scenario;
+  std::uint64_t seed;  // is tried first
   std::unique_ptr<Sabotage> (*make)();
 };
 
 const std::vector<Mutant>& Mutants();
 
-// The first run of seeds 1, 2, … `runs` in which an invariant breaks, up to that moment; nothing if
-// none does.
+// The first run in which an invariant breaks, up to that moment: of the mutant's own seed, then of
+// the seeds 1 to `runs`. Nothing if none does.
 std::optional<SimulationResult> Catch(const Mutant& mutant, std::uint64_t runs);
 
 }  // namespace plimsoll::internal

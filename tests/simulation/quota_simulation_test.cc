@@ -33,7 +33,7 @@ TEST_P(QuotaSimulationTest, EveryInvariantHoldsAfterEveryEvent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Days, QuotaSimulationTest,
-                         testing::Values(Days{"calm", 3, 0.9}, Days{"mild", 5, 0.75},
+                         testing::Values(Days{"calm", 5, 0.9}, Days{"mild", 5, 0.75},
                                          Days{"harsh", 12, 0.5}, Days{"churn", 8, 0.1},
                                          Days{"extreme", 6, 0.4}),
                          [](const auto& days) { return std::string(days.param.scenario); });

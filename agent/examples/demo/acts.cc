@@ -12,6 +12,9 @@ constexpr std::size_t kVictim = kReplicas - 1;  // the replica that is killed
 constexpr std::size_t kLeaver = kReplicas - 2;  // the one that leaves in good order
 // How long after a kill reports of the past may still come in.
 constexpr double kReportSettles = 0.1;
+// Shares that move are lowered before they are raised, so the sum of the limits is often a little
+// below the quota.
+constexpr double kWhole = 0.9;
 
 }  // namespace
 
@@ -99,7 +102,7 @@ absl::Status Acts::RestartController() {
   const std::int64_t succeeded = stage_.fleet().Total().succeeded - succeeded_before_outage_;
   facts_.goodput_in_outage = static_cast<double>(succeeded) / *facts_.outage_seconds;
   Say("the controller starts again");
-  controller_restarted_at_ = now;
+  controller_restarted_at_ = broken_at_ = now;
   return controller_.Start();
 }
 
@@ -129,17 +132,21 @@ void Acts::WatchReplicas(double now) {
   }
 }
 
+// Agents that had lost their lease come back one by one, so the limits count as whole from the last
+// moment on at which they were not.
 void Acts::WatchOutage(double now) {
+  if (controller_killed_at_ < 0 || released_at_ >= 0) return;
+  if (now < controller_killed_at_ + kReportSettles) return;
   const int limits = stage_.fleet().Total().limit;
-  if (facts_.outage_seconds) {
-    if (facts_.recovery_seconds || limits < limits_before_) return;
-    facts_.recovery_seconds = now - controller_restarted_at_;
-    Say("all limits are back");
-    return;
-  }
-  if (controller_killed_at_ < 0 || now < controller_killed_at_ + kReportSettles) return;
   facts_.limits_in_outage_min = std::min(facts_.limits_in_outage_min, limits);
   facts_.limits_in_outage_max = std::max(facts_.limits_in_outage_max, limits);
+  if (controller_restarted_at_ < 0) return;
+  if (limits >= kWhole * facts_.limits_before_outage) {
+    facts_.recovery_seconds = broken_at_ - controller_restarted_at_;
+  } else {
+    facts_.recovery_seconds.reset();
+    broken_at_ = now;
+  }
 }
 
 }  // namespace plimsoll::demo

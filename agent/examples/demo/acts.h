@@ -61,6 +61,7 @@ class Acts {
   double released_at_ = -1;
   double controller_killed_at_ = -1;
   double controller_restarted_at_ = -1;
+  double broken_at_ = -1;  // the last moment since then at which limits were missing
   int limits_before_ = 0;  // the sum before the last act
   std::int64_t succeeded_before_outage_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,15 +30,12 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-// The number after the last ':' or '=' of the line that names `listener`; 0 if there is none.
-int PortOf(const std::string& text, const std::string& listener) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find(listener) == std::string::npos) continue;
-    const std::size_t at = line.find_last_of(":= ");
-    if (at != std::string::npos) return std::atoi(line.c_str() + at + 1);
-  }
-  return 0;
+// The number of a key in {"agents":4711,"api":4712,…}; 0 if it is not there, or not yet.
+int NumberOf(const std::string& text, const std::string& key) {
+  const std::string quoted = absl::StrCat("\"", key, "\":");
+  const std::size_t at = text.find(quoted);
+  if (at == std::string::npos || text.find('}') == std::string::npos) return 0;
+  return std::atoi(text.c_str() + at + quoted.size());
 }
 
 }  // namespace
@@ -98,8 +95,8 @@ absl::Status ControllerProcess::Start() {
 // Once the ports are known, the configuration names them, so that a restart keeps them.
 bool ControllerProcess::ReadPorts() {
   const std::string ports = ReadFile(folder_ + "/ports");
-  const int agent_port = PortOf(ports, "agents");
-  const int api_port = PortOf(ports, "api");
+  const int agent_port = NumberOf(ports, "agents");
+  const int api_port = NumberOf(ports, "api");
   if (agent_port == 0 || api_port == 0) return false;
   agent_port_ = agent_port;
   api_port_ = api_port;

@@ -36,13 +36,13 @@ struct Facts {
   std::optional<double> return_seconds;
   // From SIGTERM of a replica until the others have its share.
   std::optional<double> release_seconds;
-  // From kill -9 of the controller to its restart, and from there until the limits add up to what
-  // they were.
+  // From kill -9 of the controller to its restart, and from there until the limits add up to nine
+  // tenths of what they were, for good.
   std::optional<double> outage_seconds;
   std::optional<double> recovery_seconds;
   double goodput_before_outage = 0;  // calls per second
   double goodput_in_outage = 0;
-  int limits_before_outage = 0;  // their sum
+  int limits_before_outage = 0;  // their sum; the next two until the limits are whole again
   int limits_in_outage_min = 0;
   int limits_in_outage_max = 0;
 };

@@ -73,7 +73,7 @@ std::string Story(const Facts& facts) {
       Time(facts.release_seconds), "\nkill -9 of the controller, away for ",
       Time(facts.outage_seconds),
       absl::StrFormat(": goodput %.0f/s before, %.0f/s meanwhile; sum of limits %d before, "
-                      "%d to %d meanwhile, whole again after ",
+                      "%d to %d until whole again, after ",
                       facts.goodput_before_outage, facts.goodput_in_outage,
                       facts.limits_before_outage, facts.limits_in_outage_min,
                       facts.limits_in_outage_max),

@@ -26,7 +26,8 @@ bool HostCheck::IsOurs(const std::string& host_header, const std::string& local_
 bool HostCheck::IsOwnOrigin(const std::string& origin, const std::string& local_address) const {
   if (origin.empty()) return true;
   const std::size_t scheme = origin.find("://");
-  return scheme != std::string::npos && IsOurs(origin.substr(scheme + 3), local_address);
+  if (scheme == std::string::npos || scheme + 3 == origin.size()) return false;
+  return IsOurs(origin.substr(scheme + 3), local_address);
 }
 
 }  // namespace plimsoll::internal

@@ -207,7 +207,7 @@ asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, Htt
                                    asio::redirect_error(asio::use_awaitable, error));
   FillHead(parser.get(), request);
   request.request_id = RequestId(parser);
-  if (error) co_return ReadFault(error);
+  if (error) co_return ReadFault(error, parser);
   std::optional<Problem> fault = CheckHead(parser.get());
   if (fault) co_return fault;
   if (!parser.is_done()) {
@@ -217,7 +217,7 @@ asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, Htt
     }
     co_await http::async_read(socket_, buffer_, parser,
                               asio::redirect_error(asio::use_awaitable, error));
-    if (error || expired_) co_return ReadFault(error);
+    if (error || expired_) co_return ReadFault(error, parser);
   }
   request.body = std::move(parser.get().body());
   error_code ignored;
@@ -225,7 +225,7 @@ asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, Htt
   co_return std::nullopt;
 }
 
-Problem HttpConnection::ReadFault(const error_code& error) {
+Problem HttpConnection::ReadFault(const error_code& error, const Parser& parser) {
   const ListenerLimits& limits = context_.limits;
   const bool is_http = error.category() == make_error_code(http::error::end_of_stream).category();
   if (!expired_ &&
@@ -243,11 +243,9 @@ Problem HttpConnection::ReadFault(const error_code& error) {
                        absl::StrFormat("a body may have at most %d bytes", limits.body_bytes_max));
   }
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-    const auto data = buffer_.data();
-    const std::string_view head(static_cast<const char*>(data.data()), data.size());
-    const bool line_ended = head.substr(0, limits.header_bytes_max).find('\n') != head.npos;
     const std::string detail = absl::StrFormat(
         "request line and headers may have at most %d bytes together", limits.header_bytes_max);
+    const bool line_ended = !parser.get().target().empty();
     return line_ended ? MakeProblem(431, "HEADER_TOO_LARGE", detail)
                       : MakeProblem(414, "URI_TOO_LONG", detail);
   }

@@ -66,7 +66,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void WatchPeer();
   void OnReadable();
   // What to tell the client; nothing worth telling, and gone_, if it went away.
-  Problem ReadFault(const boost::beast::error_code& error);
+  Problem ReadFault(const boost::beast::error_code& error, const Parser& parser);
   std::string HeadOfResponse(const Parser& parser, const HttpResponse& response, bool keep_alive);
   std::string RequestId(const Parser& parser);
 

@@ -42,7 +42,7 @@ void ReadLatency(const JsonValue& value, Faults& faults, Window& into) {
   for (JsonIterator it = value.begin(); it != value.end(); ++it) {
     const JsonValue& at = *it;
     const std::int64_t bucket = ReadInteger(at, 0, kBuckets - 1, faults);
-    if (at.type() == JsonType::kInteger && at.integer() <= previous) {
+    if (at.integer() >= 0 && at.type() == JsonType::kInteger && at.integer() <= previous) {
       faults.Add(at, kConflict, "buckets must ascend");
     }
     previous = std::max(previous, bucket);

@@ -99,6 +99,7 @@ void AgentProcess::WaitUntil(Instant at) {
 
 void AgentProcess::Send(SendMessage step) {
   AgentMessage message = std::move(step.message);
+  syncing_ = std::holds_alternative<SyncRequest>(message);
   world_.sabotage.OnSend(message);
   const std::int64_t exchange = ++world_.messages;
   exchanging_ = true;
@@ -154,6 +155,12 @@ void AgentProcess::BreakOff() {
                       [this, exchange = exchange_] { controller_.Abandon(exchange); });
 }
 
+// Only a sync is broken off: a registration whose answer is lost would leave a session behind.
+void AgentProcess::Interrupt() {
+  BreakOff();
+  session_.OnInterrupted(now());
+}
+
 void AgentProcess::SuspectClock() {
   Deliver([this] {
     Note(14, [] { return "suspects its clock"; });
@@ -167,10 +174,7 @@ void AgentProcess::Leave() {
     if (session_.leaving()) return;
     Note(15, [] { return "leaves"; });
     session_.Leave(now());
-    if (exchanging_) {
-      BreakOff();
-      session_.OnInterrupted(now());
-    }
+    if (exchanging_ && syncing_) Interrupt();
     Drive();
     world_.queue.After(kLeaveTimeout, [this] { Deliver([this] { End(); }); });
   });
@@ -201,10 +205,9 @@ void AgentProcess::Arrive() {
     return;
   }
   ++world_.calls_refused;
-  if (exchanging_ && !session_.leaving() && limiter_->limit() == 0 &&
-      now() - sent_at_ >= kInterruptPause) {
-    BreakOff();
-    session_.OnInterrupted(now());
+  const bool starving = limiter_->limit() == 0 && !session_.leaving();
+  if (exchanging_ && syncing_ && starving && now() - sent_at_ >= kInterruptPause) {
+    Interrupt();
     Drive();
   }
 }

@@ -48,6 +48,7 @@ class AgentProcess {
   void OnTimeout(std::int64_t exchange);
   void HandToSession(const Answer& answer);
   void BreakOff();
+  void Interrupt();
   void BeginCall(Permit permit);
   void End();
 
@@ -69,6 +70,7 @@ class AgentProcess {
   Session session_;
 
   bool exchanging_ = false;
+  bool syncing_ = false;       // what is, or was, exchanged is a sync
   std::int64_t exchange_ = 0;  // the newest; unique in the world
   Instant sent_at_;            // when it began
   std::int64_t wake_ = 0;      // the newest; older ones are void

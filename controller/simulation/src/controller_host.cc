@@ -68,16 +68,17 @@ void ControllerHost::Start() {
   StoreState found = disk_.TakeOver();
   CoreOptions options = MakeOptions(world_);
   Policy policy = MakePolicy(world_.scenario);
-  world_.sabotage.OnStart(options, policy, found);
   epoch_ = found.epoch;
   clock_.emplace(MakeClock(world_, Role::kController));
+  Instant now = clock_->Now();
+  world_.sabotage.OnStart(options, policy, found, now);
   process_.PauseUntil({});
   tick_ = options.tick;
   world_.trace.Note(world_.queue.now(), {1, epoch_.value}, [&] {
     return absl::StrFormat("controller starts, epoch %d, finds %s", epoch_.value,
                            Describe(found.bounds));
   });
-  core_ = std::make_unique<Core>(options, PolicySet{{policy.name, policy}}, found, clock_->Now());
+  core_ = std::make_unique<Core>(options, PolicySet{{policy.name, policy}}, found, now);
   Tick();
 }
 

@@ -23,8 +23,9 @@ class Sabotage {
  public:
   virtual ~Sabotage() = default;
 
-  // A controller starts: with these settings, finding this.
-  virtual void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& /*found*/) {}
+  // A controller starts: with these settings, finding this, at this time of its clock.
+  virtual void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& /*found*/,
+                       Instant& /*now*/) {}
   // A batch is about to become durable.
   virtual void OnCommit(WriteBatch& /*batch*/) {}
   // An event reaches the core of a controller of this epoch. Others may be put before it.

@@ -84,7 +84,7 @@ class HttpTransportTest : public ::testing::Test {
 
   HttpTransportTest() {
     const auto handle = [this](const httplib::Request& request, httplib::Response& response) {
-      handler_(request, response);
+      CurrentHandler()(request, response);
     };
     server_.Post(".*", handle);
     server_.Delete(".*", handle);
@@ -113,7 +113,18 @@ class HttpTransportTest : public ::testing::Test {
     return none == nullptr ? absl::OkStatus() : none->why;
   }
 
-  Handler handler_;
+  // A handler may still be running when the test goes on: it keeps what it runs.
+  void SetHandler(Handler handler) {
+    const MutexLock lock(mutex_);
+    handler_ = std::move(handler);
+  }
+  Handler CurrentHandler() {
+    const MutexLock lock(mutex_);
+    return handler_;
+  }
+
+  Mutex mutex_;
+  Handler handler_ ABSL_GUARDED_BY(mutex_);
   httplib::Server server_;
   int port_ = 0;
   std::thread thread_;
@@ -122,11 +133,11 @@ class HttpTransportTest : public ::testing::Test {
 
 TEST_F(HttpTransportTest, ARegistrationIsPostedAsTheContractSays) {
   httplib::Request seen;
-  handler_ = [&](const httplib::Request& request, httplib::Response& response) {
+  SetHandler([&](const httplib::Request& request, httplib::Response& response) {
     seen = request;
     response.status = 201;
     response.set_content(Encode(MakeAnswer()), "application/json");
-  };
+  });
   const Answer answer = transport_->Exchange(0, MakeRegisterRequest(), kPatience);
   EXPECT_EQ(seen.method, "POST");
   EXPECT_EQ(seen.path, "/v1/agent/sessions");
@@ -138,10 +149,10 @@ TEST_F(HttpTransportTest, ARegistrationIsPostedAsTheContractSays) {
 
 TEST_F(HttpTransportTest, ASyncIsPostedToItsSession) {
   httplib::Request seen;
-  handler_ = [&](const httplib::Request& request, httplib::Response& response) {
+  SetHandler([&](const httplib::Request& request, httplib::Response& response) {
     seen = request;
     response.set_content(Encode(MakeSyncAnswer()), "application/json");
-  };
+  });
   const Answer answer = transport_->Exchange(0, MakeSyncRequest(), kPatience);
   EXPECT_EQ(seen.path, "/v1/agent/sessions/7-42/sync");
   EXPECT_EQ(seen.body, Encode(MakeSyncRequest()));
@@ -151,10 +162,10 @@ TEST_F(HttpTransportTest, ASyncIsPostedToItsSession) {
 
 TEST_F(HttpTransportTest, AReleaseDeletesItsSession) {
   httplib::Request seen;
-  handler_ = [&](const httplib::Request& request, httplib::Response& response) {
+  SetHandler([&](const httplib::Request& request, httplib::Response& response) {
     seen = request;
     response.status = 204;
-  };
+  });
   const Answer answer = transport_->Exchange(0, ReleaseRequest{SessionId("7-42")}, kPatience);
   EXPECT_EQ(seen.method, "DELETE");
   EXPECT_EQ(seen.path, "/v1/agent/sessions/7-42");
@@ -163,10 +174,10 @@ TEST_F(HttpTransportTest, AReleaseDeletesItsSession) {
 
 TEST_F(HttpTransportTest, OneConnectionServesManyMessages) {
   std::vector<int> ports;
-  handler_ = [&](const httplib::Request& request, httplib::Response& response) {
+  SetHandler([&](const httplib::Request& request, httplib::Response& response) {
     ports.push_back(request.remote_port);
     response.set_content(Encode(MakeSyncAnswer()), "application/json");
-  };
+  });
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(SyncFailure().ok());
   EXPECT_THAT(ports, ::testing::ElementsAre(ports[0], ports[0], ports[0]));
 }
@@ -177,7 +188,7 @@ TEST_F(HttpTransportTest, AProblemDocumentIsARefusal) {
   problem.code = "SESSION_UNKNOWN";
   problem.detail = "register again";
   problem.epoch = Epoch(8);
-  handler_ = Respond(404, Encode(problem));
+  SetHandler(Respond(404, Encode(problem)));
   const Answer answer = transport_->Exchange(0, MakeSyncRequest(), kPatience);
   ASSERT_TRUE(std::holds_alternative<Refusal>(answer));
   EXPECT_EQ(std::get<Refusal>(answer),
@@ -185,23 +196,23 @@ TEST_F(HttpTransportTest, AProblemDocumentIsARefusal) {
 }
 
 TEST_F(HttpTransportTest, AnErrorWithoutAProblemDocumentIsNoAnswer) {
-  handler_ = Respond(502, "<html>Bad Gateway</html>");
+  SetHandler(Respond(502, "<html>Bad Gateway</html>"));
   const absl::Status status = SyncFailure();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), HasSubstr("HTTP 502"));
 }
 
 TEST_F(HttpTransportTest, ARedirectIsNotFollowed) {
-  handler_ = [](const httplib::Request&, httplib::Response& response) {
+  SetHandler([](const httplib::Request&, httplib::Response& response) {
     response.set_redirect("http://127.0.0.1:1/elsewhere");
-  };
+  });
   EXPECT_THAT(std::string(SyncFailure().message()), HasSubstr("HTTP 302"));
 }
 
 TEST_F(HttpTransportTest, ABodyThatIsNotWhatItShouldBeIsNoAnswer) {
   for (const char* body :
        {"", "{", "[]", "null", "{\"epoch\":-1}", "\xff\xfe", "{\"epoch\":1e99}"}) {
-    handler_ = Respond(200, body);
+    SetHandler(Respond(200, body));
     const absl::Status status = SyncFailure();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << body;
     EXPECT_THAT(std::string(status.message()), HasSubstr("cannot be understood")) << body;
@@ -209,42 +220,42 @@ TEST_F(HttpTransportTest, ABodyThatIsNotWhatItShouldBeIsNoAnswer) {
 }
 
 TEST_F(HttpTransportTest, AnAnswerOfMoreThanAMebibyteIsNotReadToItsEnd) {
-  handler_ = Respond(200, std::string((1 << 20) + 1, ' '));
+  SetHandler(Respond(200, std::string((1 << 20) + 1, ' ')));
   EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(HttpTransportTest, AnAnswerWithoutEndIsNotReadForEver) {
-  handler_ = [](const httplib::Request&, httplib::Response& response) {
+  SetHandler([](const httplib::Request&, httplib::Response& response) {
     response.set_chunked_content_provider("application/json",
                                           [](std::size_t, httplib::DataSink& sink) {
                                             const std::string spaces(4096, ' ');
                                             return sink.write(spaces.data(), spaces.size());
                                           });
-  };
+  });
   EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(HttpTransportTest, AnAnswerThatTricklesOnIsGivenUpAfterTheTimeout) {
-  handler_ = [](const httplib::Request&, httplib::Response& response) {
+  SetHandler([](const httplib::Request&, httplib::Response& response) {
     response.set_chunked_content_provider(
         "application/json",
         [](std::size_t, httplib::DataSink& sink) { return sink.write(" ", 1); });
-  };
+  });
   EXPECT_EQ(SyncFailure(absl::Milliseconds(20)).code(), absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST_F(HttpTransportTest, AfterAnAnswerThatWasBrokenOffTheNextIsUnderstood) {
-  handler_ = Respond(200, std::string((1 << 20) + 1, ' '));
+  SetHandler(Respond(200, std::string((1 << 20) + 1, ' ')));
   EXPECT_FALSE(SyncFailure().ok());
-  handler_ = Respond(200, Encode(MakeSyncAnswer()));
+  SetHandler(Respond(200, Encode(MakeSyncAnswer())));
   EXPECT_TRUE(SyncFailure().ok());
 }
 
 TEST_F(HttpTransportTest, AnAnswerThatDoesNotComeIsGivenUpAfterTheTimeout) {
-  Gate gate;
-  handler_ = [&](const httplib::Request&, httplib::Response&) { gate.Pass(); };
+  const auto gate = std::make_shared<Gate>();
+  SetHandler([gate](const httplib::Request&, httplib::Response&) { gate->Pass(); });
   const absl::Status status = SyncFailure(absl::Milliseconds(20));
-  gate.Open();
+  gate->Open();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), HasSubstr("does not answer"));
 }
@@ -260,25 +271,25 @@ TEST_F(HttpTransportTest, AControllerThatIsNotThereIsNoAnswerAndIsNamed) {
 }
 
 TEST_F(HttpTransportTest, AnInterruptEndsAHeldExchange) {
-  Gate arrived;
-  Gate leave;
-  handler_ = [&](const httplib::Request&, httplib::Response&) {
-    arrived.Open();
-    leave.Pass();
-  };
+  const auto arrived = std::make_shared<Gate>();
+  const auto leave = std::make_shared<Gate>();
+  SetHandler([arrived, leave](const httplib::Request&, httplib::Response&) {
+    arrived->Open();
+    leave->Pass();
+  });
   std::thread other([&] {
-    arrived.Pass();
+    arrived->Pass();
     transport_->Interrupt();
   });
   EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kCancelled);
-  leave.Open();
+  leave->Open();
   other.join();
-  handler_ = Respond(200, Encode(MakeSyncAnswer()));
+  SetHandler(Respond(200, Encode(MakeSyncAnswer())));
   EXPECT_TRUE(SyncFailure().ok());
 }
 
 TEST_F(HttpTransportTest, AnInterruptThatComesTooEarlyEndsTheNextExchangeAndNoOther) {
-  handler_ = Respond(200, Encode(MakeSyncAnswer()));
+  SetHandler(Respond(200, Encode(MakeSyncAnswer())));
   transport_->Interrupt();
   EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(SyncFailure().ok());

@@ -22,10 +22,10 @@ std::int64_t ModelIntegral(const std::vector<ModelCall>& calls, Instant at) {
   return sum;
 }
 
-TEST(InFlightTest, EnterTellsHowManyWereThereBefore) {
+TEST(InFlightTest, EnterTellsHowManyThereAre) {
   InFlight in_flight;
-  EXPECT_EQ(in_flight.Enter(Instant{0}), 0);
-  EXPECT_EQ(in_flight.Enter(Instant{5}), 1);
+  EXPECT_EQ(in_flight.Enter(Instant{0}).calls(), 1);
+  EXPECT_EQ(in_flight.Enter(Instant{5}).calls(), 2);
   EXPECT_EQ(in_flight.calls(), 2);
 }
 

@@ -277,7 +277,7 @@ TEST_F(SessionTest, FailuresGoRoundTheControllersWithGrowingPauses) {
   EXPECT_EQ(tried[1], 1u);
   EXPECT_EQ(tried[2], 0u);
   EXPECT_GT(longest, absl::Milliseconds(300));
-  EXPECT_LE(longest, absl::Seconds(5));
+  EXPECT_LE(longest, absl::Seconds(2));
 }
 
 TEST_F(SessionTest, SuccessEndsTheBackOff) {

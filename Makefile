@@ -1,0 +1,43 @@
+# All that a new user needs. The presets in CMakePresets.json hold the truth.
+.PHONY: help setup demo run test bench lint format clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    eight replicas against a provider that survives 50 calls: without, then with Plimsoll"
+	@echo "make test    everything the merge gate checks, stage by stage"
+	@echo "make run     a controller on loopback with the example configuration; state in build/run"
+	@echo "make bench   the benchmarks"
+	@echo "make lint    format, clang-tidy, house rules, and how long things are"
+	@echo "make format  rewrites the sources with clang-format"
+	@echo "make setup   installs the Debian packages that are missing; the others do it themselves"
+	@echo "make clean   removes build/"
+
+setup:
+	@.ci/setup
+
+demo: setup
+	@.ci/build release agent/examples/all controller/main/all
+	@build/release/bin/plimsoll-demo $(DEMO_FLAGS)
+
+run: setup
+	@.ci/build release controller/main/all
+	@mkdir -p build/run
+	@sed 's|dir: /var/lib/plimsoll|dir: build/run/state|' \
+	  controller/deploy/plimsoll-controller.yaml > build/run/plimsoll-controller.yaml
+	@build/release/bin/plimsoll-controller --config build/run/plimsoll-controller.yaml
+
+test: setup
+	@.ci/test
+
+bench: setup
+	@.ci/build release tests/bench/all agent/examples/all controller/main/all
+	@.ci/bench
+
+lint: setup
+	@.ci/lint
+
+format: setup
+	@.ci/sources | xargs clang-format-14 -i
+
+clean:
+	rm -rf build

@@ -1,0 +1,276 @@
+#include "api/http/src/operator_plane.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/api/snapshot_samples.h"
+
+namespace plimsoll::internal {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+class FixedClock final : public Clock {
+ public:
+  Instant Now() const override { return SampleSnapshot().at; }
+  absl::Time WallTime() const override { return absl::FromUnixSeconds(1'780'000'000); }
+};
+
+// Answers at once, from what the test put in.
+class FakeController final : public ControllerView {
+ public:
+  void GetSnapshot(std::function<void(std::shared_ptr<const Snapshot>)> then) override {
+    then(std::make_shared<const Snapshot>(snapshot));
+  }
+  void FindEvents(EventLog::Filter filter, int limit,
+                  std::function<void(std::vector<LogEvent>)> then) override {
+    then(log.Find(filter, limit));
+  }
+  void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
+    then(log.Get(id));
+  }
+  std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return "x 1\n"; }
+  bool shutting_down() const override { return ending; }
+
+  Snapshot snapshot = SampleSnapshot();
+  EventLog log{Epoch(7), 100};
+  bool ending = false;
+};
+
+class OperatorPlaneTest : public ::testing::Test {
+ protected:
+  OperatorPlaneTest()
+      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {}
+
+  HttpResponse Ask(const std::string& target, const std::string& method = "GET") {
+    request_.method = method;
+    const std::size_t question = target.find('?');
+    request_.path = target.substr(0, question);
+    request_.query = question == std::string::npos ? "" : target.substr(question + 1);
+    const auto exchange = std::make_shared<Exchange>();
+    plane_.Handle(request_, exchange);
+    EXPECT_TRUE(exchange->replied());
+    HttpResponse response = exchange->TakeResponse();
+    RenderProblem(request_, response);
+    return response;
+  }
+
+  Json AskJson(const std::string& target) {
+    const HttpResponse response = Ask(target);
+    EXPECT_EQ(response.status, 200) << response.body;
+    return Json::parse(response.body);
+  }
+
+  std::string Code(const std::string& target) {
+    return Json::parse(Ask(target).body)["code"].get<std::string>();
+  }
+
+  FixedClock clock_;
+  FakeController controller_;
+  HttpRequest request_;
+  OperatorPlane plane_;
+};
+
+TEST_F(OperatorPlaneTest, LimitRowSeparatesTheNumbersAndSaysWhy) {
+  const Json row = AskJson("/v1/limits/payments-api/checkout-0");
+  EXPECT_EQ(row["enforced"], 38);
+  EXPECT_EQ(row["algorithm_limit"], 61);
+  EXPECT_EQ(row["quota_share"], 38);
+  EXPECT_EQ(row["floor"], 5);
+  EXPECT_EQ(row["ceiling"], 200);
+  EXPECT_EQ(row["in_flight"], 37);
+  EXPECT_EQ(row["binding_constraint"], "QUOTA");
+  EXPECT_EQ(row["lease_stage"], "LEASE");
+  EXPECT_EQ(row["last_change"]["event_id"], "7-3");
+  EXPECT_EQ(row["last_change"]["reason"], "QUOTA_REBALANCED");
+  EXPECT_EQ(row["last_change"]["time"], "2026-05-28T20:26:36.000Z");
+  EXPECT_DOUBLE_EQ(row["age_seconds"].get<double>(), 0.8);
+}
+
+TEST_F(OperatorPlaneTest, AfterTheLeaseTheFallbackBinds) {
+  controller_.snapshot.limits[0].stage = LeaseStage::kBase;
+  const Json row = AskJson("/v1/limits/payments-api/checkout-0");
+  EXPECT_EQ(row["lease_stage"], "BASE");
+  EXPECT_EQ(row["binding_constraint"], "FALLBACK");
+}
+
+TEST_F(OperatorPlaneTest, WithoutAQuotaTheShareIsNull) {
+  controller_.snapshot.dependencies[1].policy.quota.reset();
+  EXPECT_TRUE(AskJson("/v1/limits/payments-api/checkout-0")["quota_share"].is_null());
+}
+
+TEST_F(OperatorPlaneTest, LimitsAreFiltered) {
+  EXPECT_EQ(AskJson("/v1/limits")["items"].size(), 2u);
+  EXPECT_EQ(AskJson("/v1/limits?instance_id=checkout-1")["items"].size(), 1u);
+  EXPECT_EQ(AskJson("/v1/limits?dependency=orders-db")["items"].size(), 0u);
+  EXPECT_EQ(AskJson("/v1/limits?service=checkout&dependency=payments-api")["items"].size(), 2u);
+}
+
+TEST_F(OperatorPlaneTest, ListsComeInPages) {
+  const Json first = AskJson("/v1/limits?page_size=1");
+  ASSERT_EQ(first["items"].size(), 1u);
+  EXPECT_EQ(first["items"][0]["instance_id"], "checkout-0");
+  const std::string token = first["next_page_token"];
+  const Json second = AskJson("/v1/limits?page_size=1&page_token=" + token);
+  ASSERT_EQ(second["items"].size(), 1u);
+  EXPECT_EQ(second["items"][0]["instance_id"], "checkout-1");
+  EXPECT_EQ(second["next_page_token"], "");
+}
+
+TEST_F(OperatorPlaneTest, PageTokenBelongsToItsFilter) {
+  const std::string token = AskJson("/v1/limits?page_size=1")["next_page_token"];
+  EXPECT_EQ(Code("/v1/limits?service=checkout&page_token=" + token), "PAGE_TOKEN_INVALID");
+  EXPECT_EQ(Code("/v1/instances?page_token=" + token), "PAGE_TOKEN_INVALID");
+  EXPECT_EQ(Code("/v1/limits?page_token=%21%21"), "PAGE_TOKEN_INVALID");
+}
+
+TEST_F(OperatorPlaneTest, BadPageSizeIsInvalid) {
+  EXPECT_EQ(Code("/v1/limits?page_size=-1"), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code("/v1/limits?page_size=ten"), "INVALID_ARGUMENT");
+  EXPECT_EQ(AskJson("/v1/limits?page_size=100000")["items"].size(), 2u);
+}
+
+TEST_F(OperatorPlaneTest, DependencyShowsSettingsAndStatus) {
+  const Json view = AskJson("/v1/dependencies/payments-api");
+  EXPECT_EQ(view["algorithm"], "GRADIENT2");
+  EXPECT_EQ(view["scope"], "FLEET");
+  EXPECT_EQ(view["call_deadline"], "2.5s");
+  EXPECT_EQ(view["quota"]["capacity"], 50);
+  EXPECT_EQ(view["initial"], 50);
+  EXPECT_TRUE(view.contains("gradient2"));
+  EXPECT_EQ(view["status"]["health"], "LIMITED");
+  EXPECT_EQ(view["status"]["granted"], 49);
+  EXPECT_EQ(view["status"]["reserved"], 51);
+  EXPECT_DOUBLE_EQ(view["status"]["latency_p99_seconds"].get<double>(), 0.412);
+  EXPECT_TRUE(AskJson("/v1/dependencies/orders-db")["quota"].is_null());
+  EXPECT_EQ(AskJson("/v1/dependencies")["items"].size(), 2u);
+}
+
+TEST_F(OperatorPlaneTest, HealthSaysWhatIsWrong) {
+  const auto health = [this](const std::string& name) {
+    return AskJson("/v1/dependencies/" + name)["status"]["health"].get<std::string>();
+  };
+  EXPECT_EQ(health("orders-db"), "NO_INSTANCES");
+  controller_.snapshot.dependencies[1].wanted = 49;
+  EXPECT_EQ(health("payments-api"), "OK");
+  controller_.snapshot.limits[0].explanation.binding = BindingConstraint::kFloor;
+  EXPECT_EQ(health("payments-api"), "AT_FLOOR");
+  controller_.snapshot.limits[1].granted = 2;
+  EXPECT_EQ(health("payments-api"), "STARVED");
+}
+
+TEST_F(OperatorPlaneTest, QuotaShowsWhoHoldsWhat) {
+  const Json view = AskJson("/v1/dependencies/payments-api/quota");
+  EXPECT_EQ(view["capacity"], 50);
+  EXPECT_EQ(view["granted"], 49);
+  EXPECT_EQ(view["draining"], 1);
+  EXPECT_EQ(view["orphaned"], 1);
+  ASSERT_EQ(view["shares"].size(), 2u);
+  EXPECT_EQ(view["shares"][1]["granted"], 11);
+}
+
+TEST_F(OperatorPlaneTest, InstancesShowTheirStateAndWhomTheyFence) {
+  EXPECT_EQ(AskJson("/v1/instances")["items"].size(), 2u);
+  EXPECT_EQ(AskJson("/v1/instances?service=other")["items"].size(), 0u);
+  EXPECT_EQ(AskJson("/v1/instances/checkout-1")["state"], "SILENT");
+  InstanceRow old = controller_.snapshot.instances[0];
+  old.session = SessionId("6-1");
+  old.fenced = true;
+  controller_.snapshot.instances.push_back(old);
+  const Json view = AskJson("/v1/instances/checkout-0");
+  EXPECT_EQ(view["session"], "7-checkout-0");
+  EXPECT_EQ(view["fencing"], Json::array({"6-1"}));
+  EXPECT_EQ(view["join_time"], "2026-05-28T20:24:40.000Z");
+}
+
+TEST_F(OperatorPlaneTest, StatusCounts) {
+  const Json view = AskJson("/v1/status");
+  EXPECT_EQ(view["role"], "LEADER");
+  EXPECT_EQ(view["state"], "MEMORY");
+  EXPECT_EQ(view["uptime_seconds"], 3600);
+  EXPECT_EQ(view["dependencies"]["total"], 2);
+  EXPECT_EQ(view["dependencies"]["limited"], 1);
+  EXPECT_EQ(view["agents"]["connected"], 1);
+  EXPECT_EQ(view["agents"]["silent"], 1);
+  EXPECT_EQ(view["agents"]["versions"], Json::array({"0.1.0"}));
+  EXPECT_EQ(AskJson("/v1/version")["version"], "0.1.0");
+}
+
+TEST_F(OperatorPlaneTest, EventsAreFilteredAndPagedFromTheNewest) {
+  for (int i = 0; i < 5; ++i) {
+    LogEvent event;
+    event.type = i == 2 ? EventType::kInstanceJoined : EventType::kLimitChanged;
+    event.at = controller_.snapshot.at - absl::Seconds(10 - i);
+    event.dependency = DependencyId("payments-api");
+    event.to = i;
+    event.reason = Reason::kLatencyRose;
+    if (i == 4) event.inputs.emplace().samples = 212;
+    controller_.log.Append(event);
+  }
+  const Json first = AskJson("/v1/events?type=limit_changed&page_size=3");
+  ASSERT_EQ(first["items"].size(), 3u);
+  EXPECT_EQ(first["items"][0]["to"], 4);
+  EXPECT_EQ(first["items"][0]["inputs"]["samples"], 212);
+  EXPECT_EQ(first["items"][0]["reason"], "LATENCY_ROSE");
+  const std::string token = first["next_page_token"];
+  const Json second = AskJson("/v1/events?type=limit_changed&page_size=3&page_token=" + token);
+  ASSERT_EQ(second["items"].size(), 1u);
+  EXPECT_EQ(second["items"][0]["to"], 0);
+  EXPECT_EQ(second["next_page_token"], "");
+
+  const std::string id = first["items"][0]["id"];
+  EXPECT_EQ(AskJson("/v1/events/" + id)["to"], 4);
+  EXPECT_EQ(Code("/v1/events/7-999"), "NOT_FOUND");
+  EXPECT_EQ(Code("/v1/events?type=whim"), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code("/v1/events?reason=whim"), "INVALID_ARGUMENT");
+}
+
+TEST_F(OperatorPlaneTest, UnknownNamesAreNotFound) {
+  for (const char* target : {"/v1/dependencies/x", "/v1/dependencies/x/quota",
+                             "/v1/limits/payments-api/x", "/v1/instances/x", "/v1/nothing", "/"}) {
+    EXPECT_EQ(Ask(target).status, 404) << target;
+    EXPECT_EQ(Code(target), "NOT_FOUND") << target;
+  }
+}
+
+TEST_F(OperatorPlaneTest, ReadinessFollowsStoreAndShutdown) {
+  EXPECT_EQ(Ask("/readyz").status, 200);
+  EXPECT_EQ(Ask("/readyz").body, "ok\n");
+  EXPECT_THAT(Ask("/readyz?verbose").body, HasSubstr("[+]store ok\n"));
+  controller_.snapshot.store_ok = false;
+  EXPECT_EQ(Ask("/readyz").status, 503);
+  EXPECT_THAT(Ask("/readyz").body, HasSubstr("[-]store failed\n"));
+  EXPECT_EQ(Ask("/readyz?exclude=store").status, 200);
+  controller_.snapshot.store_ok = true;
+  controller_.ending = true;
+  EXPECT_EQ(Ask("/readyz").status, 503);
+  EXPECT_EQ(Ask("/livez").status, 200);
+}
+
+TEST_F(OperatorPlaneTest, ForeignHostIsRefusedExceptByProbes) {
+  request_.host = "evil.example";
+  EXPECT_EQ(Ask("/v1/status").status, 403);
+  EXPECT_EQ(Ask("/metrics").status, 403);
+  EXPECT_EQ(Ask("/livez").status, 200);
+  request_.host = "localhost:7480";
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+}
+
+TEST_F(OperatorPlaneTest, ForeignOriginMayReadButNotChange) {
+  request_.origin = "http://evil.example";
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  EXPECT_EQ(Ask("/v1/status", "POST").status, 403);
+  request_.origin = "http://localhost:7480";
+  EXPECT_EQ(Ask("/v1/status", "POST").status, 405);
+}
+
+TEST_F(OperatorPlaneTest, NonsenseFromAgentsStaysJson) {
+  controller_.snapshot.instances[0].zone = "\xff\xfe";
+  EXPECT_EQ(AskJson("/v1/instances/checkout-0")["state"], "CONNECTED");
+}
+
+}  // namespace
+}  // namespace plimsoll::internal

@@ -1,0 +1,82 @@
+#include "api/http/src/router.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace plimsoll::internal {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RouterTest : public ::testing::Test {
+ protected:
+  RouterTest()
+      : router_({{"GET", "/v1/limits", {"service"}, Tell("list")},
+                 {"GET", "/v1/limits/{d}/{i}", {}, Tell("one")},
+                 {"POST", "/v1/limits", {}, Tell("post")},
+                 {"DELETE", "/v1/limits/{d}/{i}", {}, Tell("delete")}}) {}
+
+  static std::function<void(const RoutedRequest&, const ExchangePtr&)> Tell(std::string name) {
+    return [name](const RoutedRequest& routed, const ExchangePtr& exchange) {
+      HttpResponse response;
+      response.body = name;
+      for (const std::string& part : routed.names) response.body += "|" + part;
+      response.body += routed.Parameter("service");
+      exchange->Reply(std::move(response));
+    };
+  }
+
+  HttpResponse Ask(const std::string& method, const std::string& path,
+                   const std::string& query = "") {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.query = query;
+    const auto exchange = std::make_shared<Exchange>();
+    label_ = router_.Dispatch(request, exchange);
+    return exchange->TakeResponse();
+  }
+
+  Router router_;
+  std::string label_;
+};
+
+TEST_F(RouterTest, FindsTheRouteAndItsNames) {
+  EXPECT_EQ(Ask("GET", "/v1/limits/a/b%2Dc").body, "one|a|b-c");
+  EXPECT_EQ(label_, "/v1/limits/{d}/{i}");
+  EXPECT_EQ(Ask("DELETE", "/v1/limits/a/b").body, "delete|a|b");
+}
+
+TEST_F(RouterTest, HeadIsServedAsGet) { EXPECT_EQ(Ask("HEAD", "/v1/limits").body, "list"); }
+
+TEST_F(RouterTest, UnknownAddressIsNotFound) {
+  for (const char* path : {"/", "/v1", "/v1/limits/", "/v1/limits/a", "/v1/limits//b", "",
+                           "/v1/limits/a/b/c", "/v1/limits/a%2Fb/c", "//v1/limits", "*"}) {
+    EXPECT_EQ(Ask("GET", path).status, 404) << path;
+    EXPECT_EQ(label_, kNoRoute);
+  }
+}
+
+TEST_F(RouterTest, WrongMethodIsToldWhatIsAllowed) {
+  const HttpResponse response = Ask("PUT", "/v1/limits");
+  EXPECT_EQ(response.status, 405);
+  ASSERT_EQ(response.headers.size(), 1u);
+  EXPECT_EQ(response.headers[0].first, "Allow");
+  EXPECT_EQ(response.headers[0].second, "GET, POST, HEAD");
+  EXPECT_EQ(label_, "/v1/limits");
+}
+
+TEST_F(RouterTest, UnknownParameterIsRefusedWithTheKnownOnes) {
+  EXPECT_EQ(Ask("GET", "/v1/limits", "service=x").body, "listx");
+  const HttpResponse response = Ask("GET", "/v1/limits", "servce=x");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.problem->detail, HasSubstr("knows service"));
+}
+
+TEST_F(RouterTest, BrokenAddressIsRefused) {
+  EXPECT_EQ(Ask("GET", "/v1/%zz").status, 400);
+  EXPECT_EQ(Ask("GET", "/v1/limits", "service=%").status, 400);
+}
+
+}  // namespace
+}  // namespace plimsoll::internal
