@@ -7,6 +7,39 @@ function(plimsoll_compile_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
+# What most files include, parsed once: halves the time of a build. Off by default, and off where
+# the headers' own includes are checked (preset clang).
+set(PLIMSOLL_COMMON_HEADERS
+  <algorithm> <array> <chrono> <cstdint> <deque> <functional> <map> <memory> <optional> <set> <string>
+  <string_view> <utility> <variant> <vector>
+  <absl/container/flat_hash_map.h> <absl/status/status.h> <absl/status/statusor.h>
+  <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/time/time.h>)
+
+# plimsoll_precompile(<target> <name> [<header>...]): targets of one name share what is precompiled,
+# so they must have the same options.
+function(plimsoll_precompile target name)
+  if(NOT PLIMSOLL_PCH)
+    return()
+  endif()
+  set(shared plimsoll_${name}_pch)
+  if(NOT TARGET ${shared})
+    set(source ${CMAKE_BINARY_DIR}/${shared}.cc)
+    file(CONFIGURE OUTPUT ${source} CONTENT "")
+    add_library(${shared} OBJECT ${source})
+    target_compile_features(${shared} PUBLIC cxx_std_20)
+    target_link_libraries(${shared} PRIVATE
+      absl::flat_hash_map absl::status absl::statusor absl::strings absl::str_format absl::time)
+    plimsoll_compile_options(${shared})
+    if(name STREQUAL "test")
+      target_link_libraries(${shared} PRIVATE GTest::gmock)
+    else()
+      set_target_properties(${shared} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+    target_precompile_headers(${shared} PRIVATE ${PLIMSOLL_COMMON_HEADERS} ${ARGN})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${shared})
+endfunction()
+
 # Asio 1.74 knows of coroutines in g++ only. clang 14 has them, but does not announce them.
 function(plimsoll_use_asio target)
   target_link_libraries(${target} PRIVATE Boost::headers Threads::Threads)
@@ -55,6 +88,8 @@ function(plimsoll_library)
     EXPORT_NAME ${ARG_NAME}
     POSITION_INDEPENDENT_CODE ON
     VERIFY_INTERFACE_HEADER_SETS ON)
+
+  plimsoll_precompile(${target} library)
 
   if(PLIMSOLL_INSTALL AND NOT ARG_INTERNAL)
     install(TARGETS ${target} EXPORT plimsoll-${ARG_COMPONENT}-targets

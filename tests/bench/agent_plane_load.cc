@@ -266,7 +266,7 @@ std::string Config(const Options& options) {
       options.agents + 100, options.agents + 1000);
   for (int i = 0; i < options.dependencies; ++i) {
     absl::StrAppendFormat(&config,
-                          "  - {name: %s, algorithm: aimd, floor: 1, ceiling: 20, initial: 20, "
+                          "  - {name: %s, algorithm: aimd, floor: 1, ceiling: 20, "
                           "call_deadline: 1s, quota: {capacity: %d}}\n",
                           DependencyName(i), options.agents * kQuotaPerAgent);
   }

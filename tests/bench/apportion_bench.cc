@@ -22,12 +22,12 @@ std::vector<Claim> RandomClaims(std::size_t count) {
 }
 
 // One pass over all instances of one dependency, with half of what they demand.
-void BM_Apportion(benchmark::State& state) {
+void ApportionBench(benchmark::State& state) {
   const std::vector<Claim> claims = RandomClaims(static_cast<std::size_t>(state.range(0)));
   const auto available = static_cast<Calls>(10 * state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(Apportion(available, claims));
 }
-BENCHMARK(BM_Apportion)->Arg(8)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(ApportionBench)->Arg(8)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace plimsoll::internal

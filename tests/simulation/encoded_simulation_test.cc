@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -56,12 +55,12 @@ class Encoding final : public Sabotage {
 class EncodedSimulationTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(EncodedSimulationTest, EveryInvariantHoldsAndEveryMessageIsUnderstood) {
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    Encoding encoding;
-    const SimulationResult result = SimulateUntilBroken(*FindScenario(GetParam()), seed, encoding);
-    ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << result.first_violation;
-    EXPECT_GT(encoding.messages(), 1000);
-  }
+  Scenario scenario = *FindScenario(GetParam());
+  scenario.length = absl::Seconds(60);
+  Encoding encoding;
+  const SimulationResult result = SimulateUntilBroken(scenario, 1, encoding);
+  EXPECT_TRUE(result.ok()) << result.first_violation;
+  EXPECT_GT(encoding.messages(), 500);
 }
 
 INSTANTIATE_TEST_SUITE_P(Days, EncodedSimulationTest, testing::Values("calm", "harsh"),

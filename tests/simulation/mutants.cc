@@ -15,8 +15,8 @@ namespace {
 
 // All scenarios agree on these.
 const Scenario& Settings() {
-  static const Scenario* const kSettings = new Scenario;
-  return *kSettings;
+  static const Scenario* const settings = new Scenario;
+  return *settings;
 }
 
 template <typename Change>
@@ -273,8 +273,8 @@ std::unique_ptr<Sabotage> Make() {
 }  // namespace
 
 const std::vector<Mutant>& Mutants() {
-  static const auto* const kMutants = new std::vector<Mutant>{
-      {"LeaseFromReceipt", "A1", "the lease counts from the receipt of the answer", "extreme", 5,
+  static const auto* const mutants = new std::vector<Mutant>{
+      {"LeaseFromReceipt", "A1", "the lease counts from the receipt of the answer", "extreme", 4,
        Make<LeaseFromReceipt>},
       {"LocalFallback", "A4", "after the lease the agent admits quota / agents on its own", "harsh",
        1, Make<LocalFallback>},
@@ -288,9 +288,9 @@ const std::vector<Mutant>& Mutants() {
        Make<InFlightUnreported>},
       {"NoBaseHold", "C1", "the base is not reserved after the limit's hold", "harsh", 1,
        Make<NoBaseHold>},
-      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 8,
+      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 12,
        Make<OldSyncAccepted>},
-      {"HoldWithoutDrift", "C3", "holds do not allow for wrong clock rates", "extreme", 8,
+      {"HoldWithoutDrift", "C3", "holds do not allow for wrong clock rates", "extreme", 3,
        Make<HoldWithoutDrift>},
       {"HoldWithoutDeadline", "C3", "holds do not cover the last calls of a step", "harsh", 1,
        Make<HoldWithoutDeadline>},
@@ -304,10 +304,10 @@ const std::vector<Mutant>& Mutants() {
        Make<InheritedWithoutHold>},
       {"FencedAtOnce", "C11", "a successor frees the share of its predecessor at once", "churn", 1,
        Make<FencedAtOnce>},
-      {"RegistrationFences", "C11", "a registration fences, not the first sync", "churn", 6,
+      {"RegistrationFences", "C11", "a registration fences, not the first sync", "churn", 4,
        Make<RegistrationFences>},
   };
-  return *kMutants;
+  return *mutants;
 }
 
 std::optional<SimulationResult> Catch(const Mutant& mutant, std::uint64_t runs) {

@@ -36,6 +36,7 @@ constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
 
 std::vector<char*> Pointers(std::vector<std::string>& command) {
   std::vector<char*> pointers;
+  pointers.reserve(command.size() + 1);
   for (std::string& argument : command) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   return pointers;

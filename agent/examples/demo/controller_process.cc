@@ -20,7 +20,8 @@
 namespace plimsoll::demo {
 namespace {
 
-constexpr int kStartPolls = 1000;  // of 10 ms
+constexpr int kStartPolls = 1000;   // of 10 ms
+constexpr std::size_t kTail = 600;  // of the log
 constexpr absl::Duration kTerminateTimeout = absl::Seconds(5);
 
 std::string ReadFile(const std::string& path) {
@@ -114,7 +115,6 @@ int ControllerProcess::Terminate() {
 
 std::string ControllerProcess::LastWords() const {
   const std::string log = ReadFile(folder_ + "/controller.log");
-  constexpr std::size_t kTail = 600;
   return log.size() > kTail ? log.substr(log.size() - kTail) : log;
 }
 

@@ -83,7 +83,7 @@ absl::Status Fleet::Read(absl::Duration wait) {
       Take(replicas_[i]);
       if ((outputs[i].revents & POLLHUP) == 0) continue;
       outputs[i].fd = -1;
-      const absl::Status status = CheckEnded(replicas_[i]);
+      absl::Status status = CheckEnded(replicas_[i]);
       if (!status.ok()) return status;
     }
   }

@@ -61,7 +61,7 @@ absl::Status Stage::Start(int controller_port) {
 
 absl::Status Stage::Step() {
   if (interrupted.load()) return absl::CancelledError("interrupted");
-  const absl::Status status = fleet_->Read(kStep);
+  absl::Status status = fleet_->Read(kStep);
   const Report total = fleet_->Total();
   samples_.push_back({seconds(), total.limit, total.succeeded});
   while (samples_.front().at < seconds() - kRecentSeconds) samples_.pop_front();

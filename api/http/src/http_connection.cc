@@ -315,7 +315,8 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
   const auto status = static_cast<http::status>(response.status);
   std::string head =
       absl::StrCat("HTTP/1.1 ", response.status, " ", ToStdString(http::obsolete_reason(status)),
-                   "\r\nServer: ", context_.server_name, "\r\nCache-Control: no-store\r\n");
+                   "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
+                   "\r\nCache-Control: no-store\r\n");
   if (!response.content_type.empty() && HasBody(response.status)) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }
@@ -342,6 +343,16 @@ asio::awaitable<void> HttpConnection::Linger() {
     total += co_await socket_.async_read_some(buffer_.prepare(kReadBytes),
                                               asio::redirect_error(asio::use_awaitable, error));
   }
+}
+
+const std::string& HttpConnection::Date() {
+  const absl::Time now = context_.clock.WallTime();
+  const std::int64_t second = absl::ToUnixSeconds(now);
+  if (context_.date.empty() || second != context_.date_second) {
+    context_.date_second = second;
+    context_.date = absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT", now, absl::UTCTimeZone());
+  }
+  return context_.date;
 }
 
 std::string HttpConnection::RequestId(const Parser& parser) {

@@ -10,6 +10,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ struct ConnectionContext {
   PlaneMetrics& metrics;
   const Clock& clock;
   Random random;  // for request ids
+  // The header Date, made once a second.
+  std::int64_t date_second = 0;
+  std::string date;
 };
 
 // One client: reads a request, has it handled, writes the answer, until one side has had enough.
@@ -69,6 +73,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Problem ReadFault(const boost::beast::error_code& error, const Parser& parser);
   std::string HeadOfResponse(const Parser& parser, const HttpResponse& response, bool keep_alive);
   std::string RequestId(const Parser& parser);
+  const std::string& Date();
 
   ConnectionContext& context_;
   std::function<void(HttpConnection&)> closed_;

@@ -85,11 +85,12 @@ class HttpListener::Impl {
       error_code error;
       tcp::socket socket =
           co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
+      // One may have been accepted before the acceptor was closed: it came too late.
+      if (!acceptor_.is_open()) co_return;
       if (!error) {
         Admit(std::move(socket));
         continue;
       }
-      if (!acceptor_.is_open()) co_return;
       pause_timer_.expires_after(kAcceptPause);
       co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }
@@ -152,9 +153,14 @@ class HttpListener::Impl {
 HttpListener::HttpListener(asio::io_context& loop, const ListenerLimits& limits,
                            std::string server_name, HttpService& service, PlaneMetrics& metrics,
                            const Clock& clock)
-    : impl_(
-          std::make_unique<Impl>(loop, ConnectionContext{limits, std::move(server_name), service,
-                                                         metrics, clock, Random::FromEntropy()})) {}
+    : impl_(std::make_unique<Impl>(loop, ConnectionContext{limits,
+                                                           std::move(server_name),
+                                                           service,
+                                                           metrics,
+                                                           clock,
+                                                           Random::FromEntropy(),
+                                                           0,
+                                                           {}})) {}
 HttpListener::~HttpListener() = default;
 absl::Status HttpListener::Bind(const ListenAddress& address) { return impl_->Bind(address); }
 std::uint16_t HttpListener::port() const { return impl_->port(); }

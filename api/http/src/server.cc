@@ -104,6 +104,7 @@ class Server::Impl final : public internal::ControllerView {
     drained.WaitUntil(clock_.Now() + grace, clock_);
     asio::post(core_loop_, [this] {
       agent_listener_.Abort();
+      ticking_ = false;
       tick_timer_.cancel();
     });
     asio::post(api_loop_, [this] { api_listener_.Abort(); });
@@ -146,7 +147,8 @@ class Server::Impl final : public internal::ControllerView {
   void ScheduleTick() {
     tick_timer_.expires_after(absl::ToChronoNanoseconds(options_.tick));
     tick_timer_.async_wait([this](const boost::system::error_code& error) {
-      if (error) return;
+      // A tick that is due already cannot be cancelled any more.
+      if (error || !ticking_) return;
       driver_.Tick();
       ScheduleTick();
     });
@@ -163,6 +165,7 @@ class Server::Impl final : public internal::ControllerView {
   // Confined to the core's thread while it runs.
   internal::CoreDriver driver_;
   internal::AgentPlane agent_plane_;
+  bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
   internal::OperatorPlane operator_plane_;
   // Each confined to the thread of its plane.

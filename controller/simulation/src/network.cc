@@ -1,7 +1,6 @@
 #include "controller/simulation/src/network.h"
 
 #include <cstddef>
-#include <utility>
 
 namespace plimsoll::internal {
 namespace {
@@ -22,7 +21,7 @@ Network::Network(const Scenario& scenario, EventQueue& queue, Random& random)
       random_(random),
       cut_until_(2 * static_cast<std::size_t>(scenario.agents)) {}
 
-void Network::Send(int agent, Direction direction, EventQueue::Action arrive) {
+void Network::Send(int agent, Direction direction, const EventQueue::Action& arrive) {
   if (queue_.now() < CutUntil(agent, direction)) return;
   const int copies = random_.Chance(faults_.duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {

@@ -17,7 +17,7 @@ class Network {
  public:
   Network(const Scenario& scenario, EventQueue& queue, Random& random);
 
-  void Send(int agent, Direction direction, EventQueue::Action arrive);
+  void Send(int agent, Direction direction, const EventQueue::Action& arrive);
   // Nothing sent by or to this agent, in that direction, arrives until then.
   void Cut(int agent, Direction direction, Instant until);
 

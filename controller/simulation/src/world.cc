@@ -11,8 +11,8 @@ constexpr double kUptimeMaxSeconds = 1e6;
 }  // namespace
 
 const DependencyId& SimulatedDependency() {
-  static const DependencyId* const kName = new DependencyId("provider");
-  return *kName;
+  static const DependencyId* const name = new DependencyId("provider");
+  return *name;
 }
 
 VirtualClock MakeClock(World& world, Role role) {

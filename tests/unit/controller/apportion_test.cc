@@ -100,10 +100,10 @@ TEST(ApportionTest, LargestNumbersDoNotOverflow) {
 }
 
 TEST(ApportionTest, WeightsOfAllMagnitudesKeepTheSumExact) {
-  constexpr double kTiny = std::numeric_limits<double>::denorm_min();
-  constexpr double kHuge = std::numeric_limits<double>::max();
+  constexpr double tiny = std::numeric_limits<double>::denorm_min();
+  constexpr double huge = std::numeric_limits<double>::max();
   const std::vector<Claim> claims = {
-      {kTiny, 0, 100, 100}, {1e-9, 5, 100, 100}, {1, 0, 100, 100}, {kHuge, 0, 100, 100}};
+      {tiny, 0, 100, 100}, {1e-9, 5, 100, 100}, {1, 0, 100, 100}, {huge, 0, 100, 100}};
   for (Calls available = 0; available <= 450; ++available) {
     EXPECT_EQ(Sum(Apportion(available, claims)), std::min(available, 400)) << available;
   }

@@ -30,6 +30,7 @@ LogEvent LimitChange(Reason reason) {
 
 std::vector<std::string> Ids(const std::vector<LogEvent>& events) {
   std::vector<std::string> ids;
+  ids.reserve(events.size());
   for (const LogEvent& event : events) ids.push_back(event.id);
   return ids;
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -76,8 +77,13 @@ class StoreContractTest : public ::testing::TestWithParam<Kind> {
     return state.value_or(StoreState{});
   }
 
-  const std::string directory_ = ::testing::TempDir() + "store_contract_" +
-                                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  static std::string DirectoryOfThisTest() {
+    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '_');
+    return ::testing::TempDir() + "store_contract_" + name;
+  }
+
+  const std::string directory_ = DirectoryOfThisTest();
   Opener opener_;
   std::unique_ptr<Store> store_;
 };

@@ -67,11 +67,11 @@ TEST(LatencyHistogramTest, CollectsWhatIsBelowTheRangeInTheFirstBucket) {
 }
 
 TEST(LatencyHistogramTest, CollectsWhatIsAboveTheRangeInTheLastBucket) {
-  constexpr std::int64_t kStart = std::int64_t{1} << 37;
-  EXPECT_EQ(LatencyHistogram::BucketOf(kStart - 1), kLast - 1);
-  EXPECT_EQ(LatencyHistogram::BucketOf(kStart), kLast);
+  constexpr std::int64_t start = std::int64_t{1} << 37;
+  EXPECT_EQ(LatencyHistogram::BucketOf(start - 1), kLast - 1);
+  EXPECT_EQ(LatencyHistogram::BucketOf(start), kLast);
   EXPECT_EQ(LatencyHistogram::BucketOf(std::numeric_limits<std::int64_t>::max()), kLast);
-  EXPECT_EQ(LatencyHistogram::MiddleOf(kLast), absl::Nanoseconds(kStart));
+  EXPECT_EQ(LatencyHistogram::MiddleOf(kLast), absl::Nanoseconds(start));
   EXPECT_EQ(LatencyHistogram::EndOf(kLast), absl::InfiniteDuration());
 }
 

@@ -39,27 +39,27 @@ TEST(RandomTest, SeedsFromEntropyDifferently) {
 }
 
 TEST(RandomTest, IsUniformBelowABound) {
-  constexpr std::uint64_t kBound = 6;
-  constexpr int kDraws = 600'000;
+  constexpr std::uint64_t bound = 6;
+  constexpr int draws = 600'000;
   Random random(9);
-  std::array<int, kBound> counts{};
-  for (int i = 0; i < kDraws; ++i) ++counts.at(random.Below(kBound));
+  std::array<int, bound> counts{};
+  for (int i = 0; i < draws; ++i) ++counts.at(random.Below(bound));
   // Five standard deviations of a binomial count.
-  for (const int count : counts) EXPECT_NEAR(count, kDraws / 6, 5 * 289);
+  for (const int count : counts) EXPECT_NEAR(count, draws / 6.0, 5 * 289);
 }
 
 TEST(RandomTest, DoesNotFavourSmallNumbersBelowAnAwkwardBound) {
   // A plain remainder would give the lower half of this range twice as often as the upper.
-  constexpr std::uint64_t kBound = std::uint64_t{3} << 62;
-  constexpr int kDraws = 100'000;
+  constexpr std::uint64_t bound = std::uint64_t{3} << 62;
+  constexpr int draws = 100'000;
   Random random(10);
   int low = 0;
-  for (int i = 0; i < kDraws; ++i) {
-    const std::uint64_t number = random.Below(kBound);
-    ASSERT_LT(number, kBound);
-    if (number < kBound / 3) ++low;
+  for (int i = 0; i < draws; ++i) {
+    const std::uint64_t number = random.Below(bound);
+    ASSERT_LT(number, bound);
+    if (number < bound / 3) ++low;
   }
-  EXPECT_NEAR(low, kDraws / 3, 5 * 149);
+  EXPECT_NEAR(low, draws / 3.0, 5 * 149);
 }
 
 TEST(RandomTest, HasOneNumberBelowOne) { EXPECT_EQ(Random(11).Below(1), 0U); }
@@ -91,18 +91,18 @@ TEST(RandomTest, StaysInTheRangeAskedFor) {
 }
 
 TEST(RandomTest, IsExponentialWithTheGivenMean) {
-  constexpr int kDraws = 100'000;
+  constexpr int draws = 100'000;
   Random random(15);
   double sum = 0;
   int above_mean = 0;
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < draws; ++i) {
     const double number = random.Exponential(4);
     ASSERT_GE(number, 0);
     sum += number;
     if (number > 4) ++above_mean;
   }
-  EXPECT_NEAR(sum / kDraws, 4, 0.1);
-  EXPECT_NEAR(above_mean / double{kDraws}, 0.3679, 0.01);  // 1/e
+  EXPECT_NEAR(sum / draws, 4, 0.1);
+  EXPECT_NEAR(above_mean / static_cast<double>(draws), 0.3679, 0.01);  // 1/e
 }
 
 TEST(RandomTest, TakesAChanceAsOftenAsAsked) {
