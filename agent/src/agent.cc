@@ -195,7 +195,8 @@ bool Agent::Impl::AllGranted() const {
   return true;
 }
 
-absl::StatusOr<std::unique_ptr<Agent>> AgentFactory::Start(AgentOptions options, AgentParts parts) {
+absl::StatusOr<std::unique_ptr<Agent>> AgentFactory::Start(const AgentOptions& options,
+                                                           AgentParts parts) {
   if (absl::Status valid = Validate(options); !valid.ok()) return valid;
   auto impl = std::make_unique<Agent::Impl>(options, std::move(parts));
   if (absl::Status started = impl->Start(); !started.ok()) return started;
@@ -206,8 +207,7 @@ absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentOptions options) {
   if (absl::Status valid = Validate(options); !valid.ok()) return valid;
   auto transport =
       internal::MakeHttpTransport(options.controllers, absl::FromChrono(options.connect_timeout));
-  return AgentFactory::Start(std::move(options),
-                             {RealClock(), Random::FromEntropy(), std::move(transport)});
+  return AgentFactory::Start(options, {RealClock(), Random::FromEntropy(), std::move(transport)});
 }
 
 Agent::Agent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

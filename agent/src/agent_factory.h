@@ -22,7 +22,8 @@ struct AgentParts {
 class AgentFactory {
  public:
   // As Agent::Start().
-  static absl::StatusOr<std::unique_ptr<Agent>> Start(AgentOptions options, AgentParts parts);
+  static absl::StatusOr<std::unique_ptr<Agent>> Start(const AgentOptions& options,
+                                                      AgentParts parts);
 };
 
 }  // namespace plimsoll

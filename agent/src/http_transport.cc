@@ -1,7 +1,13 @@
 #include <httplib.h>
+#include <poll.h>
+#include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
+#include <limits>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,14 +21,118 @@ namespace plimsoll::internal {
 namespace {
 
 constexpr std::size_t kAnswerBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kHeaderLineBytesMax = 1024;
+constexpr int kStatusOk = 200;
+constexpr int kStatusRedirection = 300;
+constexpr int kStatusError = 400;
 constexpr char kSessionsPath[] = "/v1/agent/sessions";
 
-// What came back, and why it was not read to its end.
-struct RawAnswer {
-  int status = 0;
-  std::string body;
-  bool too_large = false;
+// What may come back in one exchange, and which of it was exceeded.
+struct Bounds {
+  Instant deadline;
   bool too_late = false;
+  bool too_large = false;
+  bool line_too_long = false;
+};
+
+// A connection that stops reading where the bounds are. The library has none for the time of a
+// whole answer, for the length of lines, and for what it keeps; and it matches lines by regular
+// expressions whose recursion overflows the stack on long ones. Confined to the agent's thread.
+class BoundedStream final : public httplib::Stream {
+ public:
+  // Both must outlive the stream, and `connection` is not closed by it.
+  BoundedStream(int connection, Bounds& bounds) : connection_(connection), bounds_(bounds) {}
+
+  using httplib::Stream::write;
+
+  bool is_readable() const override { return next_ < filled_ || Wait(POLLIN); }
+  bool is_writable() const override { return Wait(POLLOUT); }
+
+  ssize_t read(char* to, std::size_t size) override {
+    if (next_ == filled_) {
+      const ssize_t got = Fill();
+      if (got <= 0) return got;
+    }
+    const std::size_t count = std::min(size, filled_ - next_);
+    std::copy_n(buffer_.data() + next_, count, to);
+    next_ += count;
+    return static_cast<ssize_t>(count);
+  }
+  ssize_t write(const char* from, std::size_t size) override {
+    if (!Wait(POLLOUT)) return -1;
+    return send(connection_, from, size, MSG_NOSIGNAL);
+  }
+
+  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  socket_t socket() const override { return connection_; }
+
+ private:
+  bool Wait(short event) const {
+    const absl::Duration left = bounds_.deadline - RealClock().Now();
+    const auto timeout_ms = std::clamp<std::int64_t>(absl::ToInt64Milliseconds(left) + 1, 0,
+                                                     std::numeric_limits<int>::max());
+    pollfd waiting{connection_, event, 0};
+    const bool ready =
+        left > absl::ZeroDuration() && poll(&waiting, 1, static_cast<int>(timeout_ms)) > 0;
+    bounds_.too_late = !ready;
+    return ready;
+  }
+
+  ssize_t Fill() {
+    if (!Wait(POLLIN)) return -1;
+    const ssize_t got = recv(connection_, buffer_.data(), buffer_.size(), 0);
+    if (got <= 0) return got;
+    next_ = 0;
+    filled_ = static_cast<std::size_t>(got);
+    total_ += filled_;
+    bounds_.too_large = total_ > kAnswerBytesMax;
+    bounds_.line_too_long = HasLongHeaderLine({buffer_.data(), filled_});
+    return bounds_.too_large || bounds_.line_too_long ? -1 : got;
+  }
+
+  // Looks at bytes until the empty line that ends the header.
+  bool HasLongHeaderLine(std::string_view bytes) {
+    for (const char c : bytes) {
+      if (header_ended_) return false;
+      if (c == '\r') continue;
+      if (c != '\n') {
+        if (++line_bytes_ > kHeaderLineBytesMax) return true;
+        continue;
+      }
+      header_ended_ = line_bytes_ == 0;
+      line_bytes_ = 0;
+    }
+    return false;
+  }
+
+  const int connection_;
+  Bounds& bounds_;
+  std::array<char, 4096> buffer_{};
+  std::size_t next_ = 0;
+  std::size_t filled_ = 0;
+  std::size_t total_ = 0;
+  std::size_t line_bytes_ = 0;
+  bool header_ended_ = false;
+};
+
+// A client whose answers are bounded. Confined to the agent's thread, but stop() is thread-safe.
+class BoundedClient final : public httplib::ClientImpl {
+ public:
+  using httplib::ClientImpl::ClientImpl;
+
+  // For the next send().
+  void Bound(Instant deadline) { bounds_ = Bounds{deadline}; }
+  const Bounds& bounds() const { return bounds_; }
+
+ private:
+  bool process_socket(const Socket& socket,
+                      std::function<bool(httplib::Stream& stream)> callback) override {
+    BoundedStream stream(socket.sock, bounds_);
+    return callback(stream);
+  }
+
+  Bounds bounds_;
 };
 
 std::string SessionPath(const SessionId& session) {
@@ -55,7 +165,7 @@ class HttpTransport final : public Transport {
  private:
   struct Peer {
     std::string address;
-    std::unique_ptr<httplib::Client> client;
+    std::unique_ptr<BoundedClient> client;
   };
   using Decoder = Answer (*)(const std::string& body);
 
@@ -68,13 +178,15 @@ class HttpTransport final : public Transport {
   Answer Exchange(std::size_t controller, const char* method, const std::string& path,
                   std::string body, absl::Duration timeout, Decoder decode);
   Answer Send(Peer& peer, httplib::Request& request, absl::Duration timeout, Decoder decode);
-  Answer Understand(const Peer& peer, const RawAnswer& raw, Decoder decode);
-  NoAnswer Explain(const Peer& peer, const RawAnswer& raw, httplib::Error error) const;
+  static Answer Understand(const Peer& peer, int status, const std::string& body, Decoder decode);
+  static NoAnswer Explain(const Peer& peer, httplib::Error error);
+  static NoAnswer Failed(const Peer& peer, absl::StatusCode code, const char* what,
+                         const std::string& detail);
 
   std::vector<Peer> peers_;
   // The next two are shared by Interrupt() and Exchange().
   std::atomic<bool> interrupted_{false};
-  std::atomic<httplib::Client*> sending_{nullptr};  // connected, and busy with an exchange
+  std::atomic<BoundedClient*> sending_{nullptr};  // connected, and busy with an exchange
 };
 
 HttpTransport::HttpTransport(const std::vector<std::string>& addresses,
@@ -82,7 +194,7 @@ HttpTransport::HttpTransport(const std::vector<std::string>& addresses,
   for (const std::string& text : addresses) {
     const std::optional<Address> address = ParseAddress(text);
     PLIMSOLL_CHECK(address.has_value(), "the addresses of controllers must be valid");
-    auto client = std::make_unique<httplib::Client>(address->host, address->port);
+    auto client = std::make_unique<BoundedClient>(address->host, address->port);
     client->set_keep_alive(true);
     // Without it every small message waits for the acknowledgement of the one before.
     client->set_tcp_nodelay(true);
@@ -96,7 +208,7 @@ HttpTransport::HttpTransport(const std::vector<std::string>& addresses,
 // does, and one that has can be stopped at its connection.
 void HttpTransport::Interrupt() {
   interrupted_.store(true);
-  if (httplib::Client* client = sending_.load()) client->stop();
+  if (BoundedClient* client = sending_.load()) client->stop();
 }
 
 Answer HttpTransport::Exchange(std::size_t controller, const char* method, const std::string& path,
@@ -123,8 +235,7 @@ Answer HttpTransport::Exchange(std::size_t controller, const char* method, const
   try {
     answer = Send(peer, request, timeout, decode);
   } catch (const std::exception& error) {
-    answer = NoAnswer{
-        absl::InternalError(absl::StrCat("controller ", peer.address, ": ", error.what()))};
+    answer = Failed(peer, absl::StatusCode::kInternal, "could not be talked to: ", error.what());
   }
   sending_.store(nullptr);
   const bool interrupted = interrupted_.exchange(false);
@@ -137,68 +248,64 @@ Answer HttpTransport::Exchange(std::size_t controller, const char* method, const
 Answer HttpTransport::Send(Peer& peer, httplib::Request& request, absl::Duration timeout,
                            Decoder decode) {
   if (interrupted_.load()) return NoAnswer{};
-  const Instant deadline = RealClock().Now() + timeout;
-  RawAnswer raw;
-  request.content_receiver = [&raw, deadline](const char* data, std::size_t length,
-                                              std::uint64_t /*offset*/, std::uint64_t /*total*/) {
-    raw.too_large = raw.body.size() + length > kAnswerBytesMax;
-    raw.too_late = RealClock().Now() > deadline;
-    if (raw.too_large || raw.too_late) return false;
-    raw.body.append(data, length);
+  std::string body;
+  request.content_receiver = [&body](const char* data, std::size_t length, std::uint64_t /*offset*/,
+                                     std::uint64_t /*total*/) {
+    body.append(data, length);
     return true;
   };
-  const auto patience = absl::ToChronoMicroseconds(std::max(timeout, absl::Milliseconds(1)));
-  peer.client->set_read_timeout(patience);
-  peer.client->set_write_timeout(patience);
-
+  peer.client->Bound(RealClock().Now() + timeout);
   httplib::Response response;
   httplib::Error error = httplib::Error::Success;
-  if (!peer.client->send(request, response, error)) return Explain(peer, raw, error);
-  raw.status = response.status;
-  return Understand(peer, raw, decode);
+  if (!peer.client->send(request, response, error)) return Explain(peer, error);
+  return Understand(peer, response.status, body, decode);
 }
 
-Answer HttpTransport::Understand(const Peer& peer, const RawAnswer& raw, Decoder decode) {
-  constexpr int kOk = 200;
-  constexpr int kNotOk = 300;
-  constexpr int kProblem = 400;
-  if (raw.status >= kOk && raw.status < kNotOk) {
-    Answer answer = decode(raw.body);
-    if (const auto* none = std::get_if<NoAnswer>(&answer)) {
-      return NoAnswer{absl::Status(
-          none->why.code(),
-          absl::StrCat("controller ", peer.address,
-                       " sent an answer that cannot be understood: ", none->why.message()))};
-    }
-    return answer;
+Answer HttpTransport::Understand(const Peer& peer, int status, const std::string& body,
+                                 Decoder decode) {
+  if (status >= kStatusOk && status < kStatusRedirection) {
+    Answer answer = decode(body);
+    const auto* none = std::get_if<NoAnswer>(&answer);
+    if (none == nullptr) return answer;
+    return Failed(peer, none->why.code(),
+                  "sent an answer that cannot be understood: ", std::string(none->why.message()));
   }
-  if (raw.status >= kProblem) {
-    if (absl::StatusOr<Refusal> refusal = DecodeRefusal(raw.body); refusal.ok()) {
+  if (status >= kStatusError) {
+    if (absl::StatusOr<Refusal> refusal = DecodeRefusal(body); refusal.ok()) {
       return *std::move(refusal);
     }
   }
-  return NoAnswer{absl::UnavailableError(
-      absl::StrCat("controller ", peer.address, " answered HTTP ", raw.status,
-                   " without a problem document: is it a Plimsoll agent plane?"))};
+  return Failed(peer, absl::StatusCode::kUnavailable, "answered without a problem document: HTTP ",
+                std::to_string(status));
 }
 
-NoAnswer HttpTransport::Explain(const Peer& peer, const RawAnswer& raw,
-                                httplib::Error error) const {
-  if (raw.too_large) {
-    return NoAnswer{absl::ResourceExhaustedError(absl::StrCat(
-        "controller ", peer.address, " sent an answer of more than ", kAnswerBytesMax, " bytes"))};
+NoAnswer HttpTransport::Explain(const Peer& peer, httplib::Error error) {
+  const Bounds& bounds = peer.client->bounds();
+  if (bounds.too_large) {
+    return Failed(peer, absl::StatusCode::kResourceExhausted,
+                  "sent an answer that is too large: more bytes than ",
+                  std::to_string(kAnswerBytesMax));
   }
-  if (raw.too_late) {
-    return NoAnswer{absl::DeadlineExceededError(
-        absl::StrCat("controller ", peer.address, " took too long to send its answer"))};
+  if (bounds.line_too_long) {
+    return Failed(peer, absl::StatusCode::kDataLoss,
+                  "sent what is no HTTP: a header line of more bytes than ",
+                  std::to_string(kHeaderLineBytesMax));
   }
-  return NoAnswer{absl::UnavailableError(
-      absl::StrCat("controller ", peer.address, " does not answer: ", httplib::to_string(error)))};
+  if (bounds.too_late) {
+    return Failed(peer, absl::StatusCode::kDeadlineExceeded, "took too long to answer", "");
+  }
+  return Failed(peer, absl::StatusCode::kUnavailable,
+                "does not answer: ", httplib::to_string(error));
+}
+
+NoAnswer HttpTransport::Failed(const Peer& peer, absl::StatusCode code, const char* what,
+                               const std::string& detail) {
+  return NoAnswer{absl::Status(code, absl::StrCat("controller ", peer.address, " ", what, detail))};
 }
 
 }  // namespace
 
-std::unique_ptr<Transport> MakeHttpTransport(std::vector<std::string> addresses,
+std::unique_ptr<Transport> MakeHttpTransport(const std::vector<std::string>& addresses,
                                              absl::Duration connect_timeout) {
   return std::make_unique<HttpTransport>(addresses, connect_timeout);
 }

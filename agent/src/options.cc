@@ -14,6 +14,7 @@ namespace plimsoll {
 namespace internal {
 namespace {
 
+constexpr char kScheme[] = "http://";
 constexpr int kPortMax = 65535;
 
 bool IsHostCharacter(char c) {
@@ -34,7 +35,6 @@ std::string ParseHost(const std::string& text) {
 }  // namespace
 
 std::optional<Address> ParseAddress(const std::string& text) {
-  static constexpr char kScheme[] = "http://";
   if (text.rfind(kScheme, 0) != 0) return std::nullopt;
   const std::string rest = text.substr(sizeof(kScheme) - 1);
   const std::size_t colon = rest.rfind(':');
@@ -59,6 +59,7 @@ namespace {
 
 using Violations = std::vector<std::string>;
 
+constexpr std::size_t kZoneLengthMax = 63;
 constexpr char kNameRule[] =
     "1 to 63 letters, digits, '.', '_', '~', '-' that begins and ends with a letter or digit";
 
@@ -87,7 +88,6 @@ void CheckPositive(const std::string& name, std::chrono::milliseconds value,
 }  // namespace
 
 absl::Status Validate(const AgentOptions& options) {
-  constexpr std::size_t kZoneLengthMax = 63;
   Violations violations;
   CheckControllers(options, violations);
   CheckName("service", options.service, violations);

@@ -39,8 +39,8 @@ class Transport {
 };
 
 // Over HTTP/1.1 with keep-alive. `addresses` are as in AgentOptions::controllers and valid. An
-// answer over 1 MiB is not read to its end.
-std::unique_ptr<Transport> MakeHttpTransport(std::vector<std::string> addresses,
+// answer over 1 MiB, or with a header line over 1 KiB, is not read to its end.
+std::unique_ptr<Transport> MakeHttpTransport(const std::vector<std::string>& addresses,
                                              absl::Duration connect_timeout);
 
 }  // namespace plimsoll::internal

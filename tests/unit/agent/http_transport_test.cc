@@ -185,6 +185,30 @@ TEST_F(HttpTransportTest, AnAnswerWithoutEndIsNotReadForEver) {
   EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST_F(HttpTransportTest, AHeaderWithoutEndIsNotReadForEver) {
+  const std::string line = "X: " + std::string(1000, 'x') + "\r\n";
+  server_.SetHandler([line](const HttpMessage&, const HttpSender& send) {
+    send("HTTP/1.1 200 OK\r\n");
+    while (send(line)) {
+    }
+  });
+  EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(HttpTransportTest, ALongLineInTheHeaderIsRefusedBeforeItIsParsed) {
+  for (const std::string start :
+       {"HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: "}) {
+    Say(start + std::string(1'000'000, 'x') + "\r\n\r\n{}");
+    EXPECT_EQ(SyncFailure().code(), absl::StatusCode::kDataLoss) << start;
+  }
+}
+
+TEST_F(HttpTransportTest, ALineAsLongAsIsAllowedIsParsed) {
+  const std::string text(1000, 'x');
+  Say("HTTP/1.1 200 " + text + "\r\nX: " + text + "\r\nContent-Length: 11\r\n\r\n{\"epoch\":7}");
+  EXPECT_THAT(std::string(SyncFailure().message()), HasSubstr("cannot be understood"));
+}
+
 TEST_F(HttpTransportTest, AnAnswerThatTricklesOnIsGivenUpAfterTheTimeout) {
   SayWithoutEnd("1\r\n \r\n");
   EXPECT_EQ(SyncFailure(absl::Milliseconds(20)).code(), absl::StatusCode::kDeadlineExceeded);
@@ -200,8 +224,8 @@ TEST_F(HttpTransportTest, AfterAnAnswerThatWasBrokenOffTheNextIsUnderstood) {
 TEST_F(HttpTransportTest, AnAnswerThatDoesNotComeIsGivenUpAfterTheTimeout) {
   server_.SetHandler([](const HttpMessage&, const HttpSender&) {});
   const absl::Status status = SyncFailure(absl::Milliseconds(20));
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("does not answer"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("took too long"));
 }
 
 TEST_F(HttpTransportTest, AControllerThatIsNotThereIsNoAnswerAndIsNamed) {
