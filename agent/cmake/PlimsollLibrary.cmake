@@ -4,6 +4,9 @@ function(plimsoll_compile_options target)
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow
     $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Werror=thread-safety>
     $<$<BOOL:${PLIMSOLL_WERROR}>:-Werror>)
+  # g++ 12, optimising, takes the inactive members of a std::variant for uninitialised ones.
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-maybe-uninitialized>)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
@@ -43,6 +46,8 @@ endfunction()
 # Asio 1.74 knows of coroutines in g++ only. clang 14 has them, but does not announce them.
 function(plimsoll_use_asio target)
   target_link_libraries(${target} PRIVATE Boost::headers Threads::Threads)
+  # g++ 12, optimising, sees Asio's own operator new for coroutines and not the delete that matches.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_definitions(${target} PRIVATE
       BOOST_ASIO_HAS_CO_AWAIT BOOST_ASIO_HAS_STD_COROUTINE)

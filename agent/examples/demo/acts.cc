@@ -89,7 +89,7 @@ absl::Status Acts::RestartReplica() {
 void Acts::KillController() {
   facts_.limits_before_outage = limits_before_ = stage_.recent_limits();
   facts_.goodput_before_outage = stage_.recent_goodput();
-  facts_.limits_in_outage_min = facts_.limits_in_outage_max = limits_before_;
+  facts_.limits_lowest = limits_before_;
   succeeded_before_outage_ = stage_.fleet().Total().succeeded;
   Say("kill -9 of the controller");
   controller_.Kill();
@@ -138,9 +138,11 @@ void Acts::WatchOutage(double now) {
   if (controller_killed_at_ < 0 || released_at_ >= 0) return;
   if (now < controller_killed_at_ + kReportSettles) return;
   const int limits = stage_.fleet().Total().limit;
-  facts_.limits_in_outage_min = std::min(facts_.limits_in_outage_min, limits);
-  facts_.limits_in_outage_max = std::max(facts_.limits_in_outage_max, limits);
-  if (controller_restarted_at_ < 0) return;
+  facts_.limits_lowest = std::min(facts_.limits_lowest, limits);
+  if (controller_restarted_at_ < 0) {
+    facts_.limits_in_outage_max = std::max(facts_.limits_in_outage_max, limits);
+    return;
+  }
   if (limits >= kWhole * facts_.limits_before_outage) {
     facts_.recovery_seconds = broken_at_ - controller_restarted_at_;
   } else {

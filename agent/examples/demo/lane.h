@@ -42,9 +42,10 @@ struct Facts {
   std::optional<double> recovery_seconds;
   double goodput_before_outage = 0;  // calls per second
   double goodput_in_outage = 0;
-  int limits_before_outage = 0;  // their sum; the next two until the limits are whole again
-  int limits_in_outage_min = 0;
+  // Sums of limits: before, the highest while it was away, the lowest until they were whole again.
+  int limits_before_outage = 0;
   int limits_in_outage_max = 0;
+  int limits_lowest = 0;
 };
 
 struct LaneResult {

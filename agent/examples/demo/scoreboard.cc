@@ -73,10 +73,9 @@ std::string Story(const Facts& facts) {
       Time(facts.release_seconds), "\nkill -9 of the controller, away for ",
       Time(facts.outage_seconds),
       absl::StrFormat(": goodput %.0f/s before, %.0f/s meanwhile; sum of limits %d before, "
-                      "%d to %d until whole again, after ",
+                      "at most %d meanwhile, %d at the lowest, whole again after ",
                       facts.goodput_before_outage, facts.goodput_in_outage,
-                      facts.limits_before_outage, facts.limits_in_outage_min,
-                      facts.limits_in_outage_max),
+                      facts.limits_before_outage, facts.limits_in_outage_max, facts.limits_lowest),
       Time(facts.recovery_seconds), "\n");
 }
 
@@ -111,8 +110,8 @@ std::string FactsJson(const Facts& facts) {
                          Number(facts.regrant_seconds), Number(facts.return_seconds),
                          Number(facts.release_seconds), Number(facts.outage_seconds),
                          Number(facts.recovery_seconds), facts.goodput_before_outage,
-                         facts.goodput_in_outage, facts.limits_before_outage,
-                         facts.limits_in_outage_min, facts.limits_in_outage_max);
+                         facts.goodput_in_outage, facts.limits_before_outage, facts.limits_lowest,
+                         facts.limits_in_outage_max);
 }
 
 }  // namespace

@@ -16,6 +16,6 @@ inline constexpr double kRate = 95;
 inline constexpr double kBusyFactor = 3;
 inline constexpr absl::Duration kCallDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kLease = absl::Seconds(2);
-inline constexpr absl::Duration kBaseLease = absl::Seconds(4);
+inline constexpr absl::Duration kBaseLease = absl::Seconds(8);
 
 }  // namespace plimsoll::demo
