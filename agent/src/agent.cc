@@ -203,7 +203,7 @@ absl::StatusOr<std::unique_ptr<Agent>> AgentFactory::Start(const AgentOptions& o
   return std::unique_ptr<Agent>(new Agent(std::move(impl)));
 }
 
-absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(AgentOptions options) {
+absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(const AgentOptions& options) {
   if (absl::Status valid = Validate(options); !valid.ok()) return valid;
   auto transport =
       internal::MakeHttpTransport(options.controllers, absl::FromChrono(options.connect_timeout));

@@ -26,7 +26,7 @@ class Agent {
  public:
   // Starts the thread and returns at once; the first limit arrives when the controller answers.
   // Returns kInvalidArgument if Validate(options) finds faults.
-  static absl::StatusOr<std::unique_ptr<Agent>> Start(AgentOptions options);
+  static absl::StatusOr<std::unique_ptr<Agent>> Start(const AgentOptions& options);
 
   // As Drain() with AgentOptions::release_timeout, then ends the thread, which may take up to
   // connect_timeout longer while a controller is away. Permits may outlive it; bulkheads must not

@@ -36,7 +36,8 @@ struct ListenerLimits {
 struct ServerOptions {
   ListenAddress agents;
   ListenAddress api;
-  ListenerLimits agent_limits{.connections_max = 12'000, .body_bytes_max = std::uint64_t{256} * 1024};
+  ListenerLimits agent_limits{.connections_max = 12'000,
+                              .body_bytes_max = std::uint64_t{256} * 1024};
   ListenerLimits api_limits{};
   // Names, beside loopback names and the listen address, by which browsers may call the operator
   // plane: the defence against DNS rebinding.
