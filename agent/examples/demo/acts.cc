@@ -8,8 +8,19 @@
 namespace plimsoll::demo {
 namespace {
 
-constexpr std::size_t kVictim = kReplicas - 1;  // the replica that is killed
-constexpr std::size_t kLeaver = kReplicas - 2;  // the one that leaves in good order
+// The limits of the others add up to this only when they have the share of the one that is gone, if
+// that was large enough. A dead replica keeps its base, and one call may be on its way from one
+// replica to another.
+constexpr int kAllOfIt = kQuota - kFloor - 1;
+
+// The one with the largest limit, the busy one aside.
+std::size_t LargestOf(const std::vector<Replica>& replicas) {
+  const auto found = std::max_element(
+      replicas.begin() + 1, replicas.end(),
+      [](const Replica& a, const Replica& b) { return a.total.limit < b.total.limit; });
+  return static_cast<std::size_t>(found - replicas.begin());
+}
+
 // How long after a kill reports of the past may still come in.
 constexpr double kReportSettles = 0.1;
 // Shares that move are lowered before they are raised, so the sum of the limits is often a little
@@ -74,22 +85,21 @@ void Acts::Say(const std::string& text) {
 }
 
 void Acts::KillReplica() {
-  limits_before_ = stage_.recent_limits();
-  Say(absl::StrFormat("kill -9 of %s", stage_.fleet().replicas()[kVictim].name));
-  stage_.fleet().Kill(kVictim);
+  victim_ = LargestOf(stage_.fleet().replicas());
+  Say(absl::StrFormat("kill -9 of %s", stage_.fleet().replicas()[victim_].name));
+  stage_.fleet().Kill(victim_);
   killed_at_ = stage_.seconds();
 }
 
 absl::Status Acts::RestartReplica() {
-  Say(absl::StrFormat("%s starts again", stage_.fleet().replicas()[kVictim].name));
+  Say(absl::StrFormat("%s starts again", stage_.fleet().replicas()[victim_].name));
   restarted_at_ = stage_.seconds();
-  return stage_.fleet().Restart(kVictim);
+  return stage_.fleet().Restart(victim_);
 }
 
 void Acts::KillController() {
-  facts_.limits_before_outage = limits_before_ = stage_.recent_limits();
+  facts_.limits_before_outage = facts_.limits_lowest = stage_.recent_limits();
   facts_.goodput_before_outage = stage_.recent_goodput();
-  facts_.limits_lowest = limits_before_;
   succeeded_before_outage_ = stage_.fleet().Total().succeeded;
   Say("kill -9 of the controller");
   controller_.Kill();
@@ -107,26 +117,25 @@ absl::Status Acts::RestartController() {
 }
 
 void Acts::Release() {
-  limits_before_ = stage_.recent_limits();
-  Say(absl::StrFormat("%s is told to leave", stage_.fleet().replicas()[kLeaver].name));
-  stage_.fleet().Terminate(kLeaver);
+  leaver_ = LargestOf(stage_.fleet().replicas());
+  Say(absl::StrFormat("%s is told to leave", stage_.fleet().replicas()[leaver_].name));
+  stage_.fleet().Terminate(leaver_);
   released_at_ = stage_.seconds();
 }
 
 void Acts::WatchReplicas(double now) {
   const int limits = stage_.fleet().Total().limit;
-  if (killed_at_ >= 0 && restarted_at_ < 0 && !facts_.regrant_seconds &&
-      limits >= limits_before_ - kFloor) {
+  if (killed_at_ >= 0 && restarted_at_ < 0 && !facts_.regrant_seconds && limits >= kAllOfIt) {
     facts_.regrant_seconds = now - killed_at_;
     Say("the others have its share");
   }
   if (restarted_at_ >= 0 && !facts_.return_seconds &&
-      stage_.fleet().replicas()[kVictim].has_succeeded) {
+      stage_.fleet().replicas()[victim_].has_succeeded) {
     facts_.return_seconds = now - restarted_at_;
     Say("it serves again");
   }
   if (released_at_ >= 0 && !facts_.release_seconds &&
-      stage_.fleet().replicas()[kLeaver].total.limit == 0 && limits >= limits_before_) {
+      stage_.fleet().replicas()[leaver_].total.limit == 0 && limits >= kAllOfIt) {
     facts_.release_seconds = now - released_at_;
     Say("the others have its share");
   }

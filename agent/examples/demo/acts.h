@@ -55,6 +55,8 @@ class Acts {
   std::vector<Cue> cues_;  // what is left, the next one last
   Facts facts_;
 
+  std::size_t victim_ = 0;  // the replica that is killed
+  std::size_t leaver_ = 0;  // the one that leaves in good order
   // When it happened; negative: not yet.
   double killed_at_ = -1;
   double restarted_at_ = -1;
@@ -62,7 +64,6 @@ class Acts {
   double controller_killed_at_ = -1;
   double controller_restarted_at_ = -1;
   double broken_at_ = -1;  // the last moment since then at which limits were missing
-  int limits_before_ = 0;  // the sum before the last act
   std::int64_t succeeded_before_outage_ = 0;
 };
 
