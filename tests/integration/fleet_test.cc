@@ -109,11 +109,12 @@ TEST_F(FleetTest, TheBusyReplicaGetsTheLargerShare) {
 TEST_F(FleetTest, AKilledReplicaGetsItsShareBackUnderItsName) {
   for (int i = 0; i < 4; ++i) StartReplica();
   ASSERT_TRUE(Until([&] { return AllServe() && limits() >= kQuota - 1; }));
-  const int before = limit(2);
+  // Its due is what equal traffic gives each of the four; a moment of luck may have given it more.
+  const int due = std::min(limit(2), kQuota / 4);
   fleet_->Kill(2);
   ASSERT_TRUE(fleet_->Restart(2).ok());
-  EXPECT_TRUE(Until([&] { return replica(2).has_succeeded && limit(2) * 2 >= before; }))
-      << limit(2) << " of " << before;
+  EXPECT_TRUE(Until([&] { return replica(2).has_succeeded && limit(2) * 2 >= due; }))
+      << limit(2) << " of " << due;
 }
 
 TEST_F(FleetTest, TheShareOfADeadReplicaGoesToTheOthersWhenItsHoldHasRunOut) {
