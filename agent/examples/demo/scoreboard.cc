@@ -62,7 +62,7 @@ std::string Shares(const LaneResult& lane) {
 }
 
 std::string Time(const std::optional<double>& seconds) {
-  return seconds ? absl::StrFormat("%.2f s", *seconds) : "not within the run";
+  return seconds ? absl::StrFormat("%.2f s", *seconds) : "more time than the run had";
 }
 
 std::string Story(const Facts& facts) {
