@@ -10,7 +10,7 @@ function(plimsoll_compile_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
-# What most files include, parsed once: halves the time of a build. Off by default, and off where
+# What most files include, parsed once, for builds that take less time. Off by default, and off where
 # the headers' own includes are checked (preset clang).
 set(PLIMSOLL_COMMON_HEADERS
   <algorithm> <array> <chrono> <cstdint> <deque> <functional> <map> <memory> <optional> <set> <string>
