@@ -428,11 +428,9 @@ inline Done() {
 #if AGENTS > 1
   Forget(1);
 #endif
-  i = 0;
-  j = 0;
-  room = 0;
-  next = 0;
-  lowest = 0
+  who = 0;
+  reign = 0;
+  what = 0
 }
 
 /* --------------------------------------------------------------------------- steps of an agent */
@@ -452,16 +450,14 @@ inline Done() {
   :: d_step {                                                 \
        IN_FLIGHT(a) < IN_FORCE(a) ->                          \
        agent[a].young++;                                      \
-       printf("agent %d admits: %d\n", a, IN_FLIGHT(a));      \
-       Done()                                                 \
+       printf("agent %d admits: %d\n", a, IN_FLIGHT(a))                                                   \
      }
 
 #define END_CALL(a, age)                                          \
   :: d_step {                                                     \
        agent[a].age > 0 ->                                        \
        agent[a].age--;                                            \
-       printf("a call of agent %d ends: %d\n", a, IN_FLIGHT(a));  \
-       Done()                                                     \
+       printf("a call of agent %d ends: %d\n", a, IN_FLIGHT(a))                                                   \
      }
 
 #define END_YOUNG(a) END_CALL(a, young)
@@ -473,8 +469,7 @@ inline Done() {
        IN_FLIGHT(a) > IN_FORCE(a) && agent[a].young < IN_FORCE(a) ->              \
        agent[a].young = IN_FORCE(a);                                              \
        agent[a].old = 0;                                                          \
-       printf("agent %d ends calls and admits others: %d\n", a, IN_FLIGHT(a));    \
-       Done()                                                                     \
+       printf("agent %d ends calls and admits others: %d\n", a, IN_FLIGHT(a))                                                   \
      }
 
 inline Fill(a) {
@@ -520,8 +515,7 @@ inline SendSync(a, calls) {
   :: d_step {                         \
        MAY_SYNC(a) ->                 \
        next = IN_FLIGHT(a);           \
-       SendSync(a, next);             \
-       Done()                         \
+       SendSync(a, next)                                                   \
      }
 #else
 /* Says that no more is in flight than was granted (how many less tells nobody anything), or that
@@ -530,8 +524,7 @@ inline SendSync(a, calls) {
   :: d_step {                                                     \
        MAY_SYNC(a) ->                                             \
        EndCallsTo(a, NAMED_LIMIT(a));                             \
-       SendSync(a, 0);                                            \
-       Done()                                                     \
+       SendSync(a, 0)                                                   \
      }                                                            \
   SEND_SYNC_OVER(a, 1)                                            \
   SEND_SYNC_OVER(a, 2)
@@ -540,8 +533,7 @@ inline SendSync(a, calls) {
        MAY_SYNC(a) && IN_FLIGHT(a) >= NAMED_LIMIT(a) + more ->    \
        next = NAMED_LIMIT(a) + more;                              \
        EndCallsTo(a, next);                                       \
-       SendSync(a, next);                                         \
-       Done()                                                     \
+       SendSync(a, next)                                                   \
      }
 #endif
 
@@ -556,15 +548,8 @@ inline SendSync(a, calls) {
 #define NEWER(g, a) ((g) > agent[a].grant)
 #endif
 
-#define INSTALL(a, g)                                                                     \
-  :: d_step {                                                                             \
-       GRANT(a, g).state == SENT && agent[a].mode == RUNNING &&          \
-         NEWER(g, a) ->                                                                   \
-       INSTALLING(a, g);                                                                  \
-       printf("agent %d gets grant %d: limit %d, base %d, anchor %d; in force %d\n", a,   \
-              g, GRANT(a, g).limit, GRANT(a, g).base, GRANT(a, g).anchor, IN_FORCE(a));            \
-       Done()                                                                             \
-     }
+#define INSTALL(a, g) \
+  :: GRANT(a, g).state == SENT && agent[a].mode == RUNNING && NEWER(g, a) -> what = g
 
 #if defined(MUTANT_A1_LEASE_FROM_RECEIPT)
 #define INSTALLING(a, g) \
@@ -576,29 +561,32 @@ inline SendSync(a, calls) {
 #define INSTALLING(a, g) agent[a].grant = g
 #endif
 
+inline Install(a, g) {
+  INSTALLING(a, g);
+  printf("agent %d gets grant %d: limit %d, base %d, anchor %d; in force %d\n", a, g,
+         GRANT(a, g).limit, GRANT(a, g).base, GRANT(a, g).anchor, IN_FORCE(a))
+}
+
 #define APPLY(a)                                                             \
   :: d_step {                                                                \
        agent[a].grant != NAMED(a) ->                                         \
        agent[a].grant = NAMED(a);                                            \
        printf("agent %d applies grant %d: in force %d\n", a, agent[a].grant, \
-              IN_FORCE(a));                                                  \
-       Done()                                                                \
+              IN_FORCE(a))                                                   \
      }
 
 #define CRASHES(a)                                        \
   :: d_step {                                             \
        agent[a].mode <= DRAINING ->                       \
        agent[a].mode = DEAD;                              \
-       printf("agent %d crashes\n", a);                   \
-       Done()                                             \
+       printf("agent %d crashes\n", a)                                                   \
      }
 
 #define LEAVES(a)                                         \
   :: d_step {                                             \
        agent[a].mode == RUNNING && agent[a].n > 0 ->      \
        agent[a].mode = DRAINING;                          \
-       printf("agent %d leaves\n", a);                    \
-       Done()                                             \
+       printf("agent %d leaves\n", a)                                                   \
      }
 
 /* A8: released when nothing is in flight. */
@@ -612,8 +600,7 @@ inline SendSync(a, calls) {
        agent[a].mode == DRAINING ->                       \
        DRAIN(a)                                           \
        agent[a].mode = RELEASED;                          \
-       printf("agent %d sends DELETE\n", a);              \
-       Done()                                             \
+       printf("agent %d sends DELETE\n", a)                                                   \
      }
 
 /* ---------------------------------------------------------------------- steps of a controller */
@@ -627,13 +614,9 @@ inline SendSync(a, calls) {
 #define NEWEST(c, a, m) (m > BOOK(c, a).n)
 #endif
 
-#define RECEIVE_SYNC(c, a, m)                                                               \
-  :: d_step {                                                                               \
-       REIGNING(c) && m <= agent[a].n && BOOK(c, a).known && NEWEST(c, a, m) &&             \
-         (sync[SYNC(a, m)] & 15) <= LAST(c) ->                                              \
-       Receive(c, a, m);                                                                    \
-       Done()                                                                               \
-     }
+#define RECEIVE_SYNC(c, a, m)                                          \
+  :: m <= agent[a].n && BOOK(c, a).known && NEWEST(c, a, m) &&         \
+       (sync[SYNC(a, m)] & 15) <= LAST(c) -> what = m
 
 inline Receive(c, a, m) {
   Reserve(c);
@@ -693,10 +676,9 @@ inline Supersede(c, a, m) {
 
 #define RECEIVE_DELETE(c, a)                                                      \
   :: d_step {                                                                     \
-       REIGNING(c) && agent[a].mode == RELEASED && BOOK(c, a).known ->            \
+       agent[a].mode == RELEASED && BOOK(c, a).known ->                           \
        Drop(c, a);                                                                \
-       printf("controller %d receives DELETE of agent %d\n", c, a);               \
-       Done()                                                                     \
+       printf("controller %d receives DELETE of agent %d\n", c, a)                \
      }
 
 /* C6: a round that starts now confirms all syncs that have arrived. */
@@ -714,8 +696,7 @@ inline Supersede(c, a, m) {
        LEADER == c && WAITING(c) ->                                                       \
        BOOK(c, 0).confirmed = BOOK(c, 0).n;                                               \
        BOOK(c, AGENTS - 1).confirmed = BOOK(c, AGENTS - 1).n;                             \
-       printf("controller %d is confirmed\n", c);                                         \
-       Done()                                                                             \
+       printf("controller %d is confirmed\n", c)                                                   \
      }
 
 /* The seq of a new grant, or a number past the last one. */
@@ -738,18 +719,9 @@ inline Decide(c, a, v, b, sync_number) {
 }
 
 /* C1: a raise spends what is not reserved. The allocator may want any limit v. */
-#define ANSWER(c, a, v)                                                                  \
-  :: d_step {                                                                            \
-       REIGNING(c) && BOOK(c, a).held && CONFIRMED(c, a) && BOOK(c, a).fence == 0 &&     \
-         !SPENT(c, a) ->                              \
-       Reserve(c);                                                                       \
-       if                                                                                \
-       :: SUM(R) - reserved[a] + v <= QUOTA || v <= reserved[a] ->                       \
-          Answer(c, a, v);                                                               \
-          Done()                                                                         \
-       :: else                                                                           \
-       fi                                                                                \
-     }
+#define MAY_ANSWER(c, a) \
+  (BOOK(c, a).held && CONFIRMED(c, a) && BOOK(c, a).fence == 0 && !SPENT(c, a))
+#define IN_BOUNDS(c, a, v) (SUM(R) - reserved[a] + v <= QUOTA || v <= reserved[a])
 
 #if defined(MUTANT_C4_NO_LOG)
 #define COVERED(a) true
@@ -760,6 +732,14 @@ inline Decide(c, a, v, b, sync_number) {
 #endif
 
 inline Answer(c, a, v) {
+  Reserve(c);
+  if
+  :: IN_BOUNDS(c, a, v) -> MakeGrant(c, a, v)
+  :: else
+  fi
+}
+
+inline MakeGrant(c, a, v) {
   Next(c, a);
 #if REIGNS > 1
   /* C4: sent at once if every state a successor could find covers it. */
@@ -846,8 +826,7 @@ inline StartWrite(c, a) {
 #define COMMIT(c)                                                                 \
   :: d_step {                                                                     \
        writing[(c) - 1] > 0 && MAY_WRITE(c) ->                                    \
-       Commit(c);                                                                 \
-       Done()                                                                     \
+       Commit(c)                                                   \
      }
 
 inline Commit(c) {
@@ -882,13 +861,9 @@ inline Commit(c) {
 #else
 #define C7_ANCHOR(c, a) BOOK(c, a).confirmed
 #endif
-#define ANSWER_UNCONFIRMED(c, a, v)                                                       \
-  :: d_step {                                                                             \
-       REIGNING(c) && BOOK(c, a).held && BOOK(c, a).confirmed < BOOK(c, a).n &&           \
-         BOOK(c, a).confirmed > 0 && !SPENT(c, a) ->                    \
-       AnswerUnconfirmed(c, a, v);                                                        \
-       Done()                                                                             \
-     }
+#define MAY_LOWER(c, a)                                             \
+  (BOOK(c, a).held && BOOK(c, a).confirmed < BOOK(c, a).n &&        \
+   BOOK(c, a).confirmed > 0 && !SPENT(c, a))
 
 inline AnswerUnconfirmed(c, a, v) {
   Next(c, a);
@@ -933,8 +908,7 @@ inline AnswerUnconfirmed(c, a, v) {
        read[0].base = durable[0].base;   \
        read[AGENTS - 1].limit = durable[AGENTS - 1].limit; \
        read[AGENTS - 1].base = durable[AGENTS - 1].base;   \
-       printf("controller 2 reads\n"); \
-       Done()                         \
+       printf("controller 2 reads\n")                                                   \
      }
 #else
 #define FOUND(a) durable[a]
@@ -962,8 +936,7 @@ inline Inherit(a) {
        Inherit(0);                                                                        \
        Inherit(AGENTS - 1);                                                                        \
        printf("controller 2 takes over: %d/%d, %d/%d\n", FOUND(0).limit, FOUND(0).base,   \
-              FOUND(AGENTS - 1).limit, FOUND(AGENTS - 1).base);                                             \
-       Done()                                                                             \
+              FOUND(AGENTS - 1).limit, FOUND(AGENTS - 1).base)                                                   \
      }
 #endif
 
@@ -1044,47 +1017,46 @@ inline TickAgent(a) {
 #endif
 
 #define TICK                                                                              \
-  :: d_step {                                                                             \
-       true ->                                                                            \
+  d_step {                                                                                \
        TICK_AGENTS;                                                                       \
        TICK_BOOKS(1);                                                                     \
        TICK_SECOND                                                                        \
        printf("-- tick: in force %d + %d, in flight %d + %d\n", IN_FORCE(0),              \
-              IN_FORCE(AGENTS - 1), IN_FLIGHT(0), IN_FLIGHT(AGENTS - 1));                 \
-       Done()                                                                             \
+              IN_FORCE(AGENTS - 1), IN_FLIGHT(0), IN_FLIGHT(AGENTS - 1))                                                   \
      }
 
 /* -------------------------------------------------------------------------------------- world */
-
-/* All agents, all syncs, all grants, all limits. */
-#if AGENTS > 1
-#define AGENT_EACH(STEP) STEP(0) STEP(1)
-#define SESSION_EACH(STEP, c) STEP(c, 0) STEP(c, 1)
-#else
-#define AGENT_EACH(STEP) STEP(0)
-#define SESSION_EACH(STEP, c) STEP(c, 0)
-#endif
 
 #define SYNCS_2(c, a) RECEIVE_SYNC(c, a, 1) RECEIVE_SYNC(c, a, 2)
 #define SYNCS_3(c, a) SYNCS_2(c, a) RECEIVE_SYNC(c, a, 3)
 #define SYNCS_4(c, a) SYNCS_3(c, a) RECEIVE_SYNC(c, a, 4)
 #define SYNCS_5(c, a) SYNCS_4(c, a) RECEIVE_SYNC(c, a, 5)
-#define SYNCS_6(c, a) SYNCS_5(c, a) RECEIVE_SYNC(c, a, 6)
-#define INSTALL_2(a) INSTALL(a, 1) INSTALL(a, 2)
+#define INSTALL_1(a) INSTALL(a, 1)
+#define INSTALL_2(a) INSTALL_1(a) INSTALL(a, 2)
 #define INSTALL_3(a) INSTALL_2(a) INSTALL(a, 3)
 #define INSTALL_4(a) INSTALL_3(a) INSTALL(a, 4)
 #define INSTALL_5(a) INSTALL_4(a) INSTALL(a, 5)
 #define INSTALL_6(a) INSTALL_5(a) INSTALL(a, 6)
-#define INSTALL_7(a) INSTALL_6(a) INSTALL(a, 7)
-#define INSTALL_8(a) INSTALL_7(a) INSTALL(a, 8)
-#define ANSWER_2(c, a) ANSWER(c, a, 0) ANSWER(c, a, 1) ANSWER(c, a, 2)
-#define ANSWER_3(c, a) ANSWER_2(c, a) ANSWER(c, a, 3)
-#define LOWER_2(c, a) \
-  ANSWER_UNCONFIRMED(c, a, 0) ANSWER_UNCONFIRMED(c, a, 1) ANSWER_UNCONFIRMED(c, a, 2)
-#define LOWER_3(c, a) LOWER_2(c, a) ANSWER_UNCONFIRMED(c, a, 3)
-
+#define LIMIT_2 :: what = 0 :: what = 1 :: what = 2
+#define LIMIT_3 LIMIT_2 :: what = 3
 #define JOIN(f, n) f##n
 #define UP_TO(f, n) JOIN(f, n)
+
+/* What the step under way is about; 0 between steps. */
+byte who;
+byte reign;
+byte what;
+
+#if AGENTS > 1
+#define CHOOSE_AGENT if :: who = 0 :: who = 1 fi
+#else
+#define CHOOSE_AGENT who = 0
+#endif
+#if REIGNS > 1
+#define CHOOSE_REIGN if :: reign = 1 :: LEADER == 2 -> reign = 2 fi
+#else
+#define CHOOSE_REIGN reign = 1
+#endif
 
 active proctype World() {
   d_step {
@@ -1093,44 +1065,82 @@ active proctype World() {
   };
 end:
   do
-  AGENT_EACH(SEND_SYNC)
+  :: atomic {
+       CHOOSE_AGENT;
+       if
+       SEND_SYNC(who)
 #if defined(EVERY_CALL)
-  AGENT_EACH(ADMIT)
-  AGENT_EACH(END_YOUNG)
-  AGENT_EACH(END_OLD)
+       ADMIT(who)
+       END_CALL(who, young)
+       END_CALL(who, old)
 #else
-  AGENT_EACH(RENEW_CALLS)
+       RENEW_CALLS(who)
 #endif
-  AGENT_EACH(UP_TO(INSTALL_, STAMPS_COUNT))
 #if defined(MUTANT_A5_ACK_FIRST)
-  AGENT_EACH(APPLY)
+       APPLY(who)
 #endif
 #if defined(CRASH)
-  AGENT_EACH(CRASHES)
+       CRASHES(who)
 #endif
 #if defined(LEAVING)
-  AGENT_EACH(LEAVES)
-  AGENT_EACH(SEND_DELETE)
-  SESSION_EACH(RECEIVE_DELETE, 1)
+       LEAVES(who)
+       SEND_DELETE(who)
 #endif
-  SESSION_EACH(UP_TO(SYNCS_, SYNCS), 1)
-  SESSION_EACH(UP_TO(ANSWER_, QUOTA), 1)
-#if REIGNS > 1
-  SESSION_EACH(UP_TO(SYNCS_, SYNCS), 2)
-  SESSION_EACH(UP_TO(ANSWER_, QUOTA), 2)
-#if !defined(MUTANT_C6_NO_CONFIRM)
-  CONFIRM(1)
-  CONFIRM(2)
-#endif
+       :: if
+          UP_TO(INSTALL_, STAMPS_COUNT)(who)
+          fi;
+          d_step { Install(who, what) }
+       fi;
+       d_step { Done() }
+     }
+  :: atomic {
+       CHOOSE_AGENT;
+       CHOOSE_REIGN;
+       if
+       :: if
+          UP_TO(SYNCS_, SYNCS)(reign, who)
+          fi;
+          d_step { Receive(reign, who, what) }
+       :: MAY_ANSWER(reign, who) ->
+          if
+          UP_TO(LIMIT_, QUOTA)
+          fi;
+          d_step { Answer(reign, who, what) }
 #if defined(UNCONFIRMED)
-  SESSION_EACH(UP_TO(LOWER_, QUOTA), 1)
-  SESSION_EACH(UP_TO(LOWER_, QUOTA), 2)
+       :: MAY_LOWER(reign, who) ->
+          if
+          UP_TO(LIMIT_, QUOTA)
+          fi;
+          d_step { AnswerUnconfirmed(reign, who, what) }
 #endif
-  COMMIT(1)
-  COMMIT(2)
-  READ
-  TAKE_OVER
+#if defined(LEAVING)
+       RECEIVE_DELETE(reign, who)
 #endif
-  TICK
+       fi;
+       d_step { Done() }
+     }
+#if REIGNS > 1
+  :: atomic {
+       CHOOSE_REIGN;
+       if
+#if !defined(MUTANT_C6_NO_CONFIRM)
+       CONFIRM(reign)
+#endif
+       COMMIT(reign)
+       fi;
+       d_step { Done() }
+     }
+  :: atomic {
+       if
+       READ
+       TAKE_OVER
+       fi;
+       d_step { Done() }
+     }
+#endif
+  :: atomic {
+       TICK;
+       d_step { Done() }
+     }
   od
 }
