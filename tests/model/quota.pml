@@ -582,6 +582,13 @@ inline Install(a, g) {
        printf("agent %d crashes\n", a)                                                   \
      }
 
+#define STARTS(a)                                                    \
+  :: d_step {                                                        \
+       agent[a].mode == UNBORN && agent[0].mode == DEAD ->           \
+       agent[a].mode = RUNNING;                                      \
+       printf("agent %d starts as the successor of agent 0\n", a)    \
+     }
+
 #define LEAVES(a)                                         \
   :: d_step {                                             \
        agent[a].mode == RUNNING && agent[a].n > 0 ->      \
@@ -1063,6 +1070,15 @@ active proctype World() {
     BOOK(1, 0).known = 1;
     BOOK(1, AGENTS - 1).known = 1
   };
+#if defined(UNIQUE)
+  if
+  :: agent[1].mode = UNBORN
+  :: d_step { /* dead already: its registration is a late copy */
+       agent[1].mode = DEAD;
+       agent[1].n = 1
+     }
+  fi;
+#endif
 end:
   do
   :: atomic {
@@ -1081,6 +1097,9 @@ end:
 #endif
 #if defined(CRASH)
        CRASHES(who)
+#endif
+#if defined(UNIQUE)
+       STARTS(who)
 #endif
 #if defined(LEAVING)
        LEAVES(who)
