@@ -3,7 +3,7 @@
 #
 #   check.sh                         everything
 #   check.sh --quick                 what fits into a test run
-#   check.sh --story MUTANT_<name>   how that mutant breaks the protocol, step by step
+#   check.sh --story MUTANT_<name>   one way in which that mutant breaks, step by step
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -37,7 +37,8 @@ declare -A settings=(
   [session]="quota -DREIGNS=1 -DAGENTS=1 -DGRANTS=3 -DSYNCS=3"
   [session-leaving]="quota -DREIGNS=1 -DAGENTS=1 -DGRANTS=3 -DSYNCS=3 -DLEAVING -DCRASH"
   [session-long]="quota -DREIGNS=1 -DAGENTS=1 -DGRANTS=4 -DSYNCS=4"
-  [takeover]="quota -DREIGNS=2 -DAGENTS=2 -DGRANTS=1 -DSYNCS=2"
+  [takeover]="quota -DREIGNS=2 -DAGENTS=2 -DGRANTS=1 -DSYNCS=2 -DPASSIVE"
+  [takeover-2]="quota -DREIGNS=2 -DAGENTS=2 -DGRANTS=2 -DSYNCS=2 -DPASSIVE"
   [takeover-session]="quota -DREIGNS=2 -DAGENTS=1 -DGRANTS=2 -DSYNCS=2 -DUNCONFIRMED"
 )
 readonly quick_configurations="admission session session-leaving books"
@@ -50,7 +51,12 @@ readonly quick_mutants="A3_LOAD_FIRST:admission A3_READ_FIRST:admission
   A4_LIMIT_STAYS:session A5_ACK_FIRST:session A8_RELEASE_EARLY:session-leaving
   C1_FREE_ON_SEND:session C1_NO_IN_FLIGHT:session C1_NO_BASE_HOLD:session C3_NO_DRIFT:session"
 readonly full_mutants="$quick_mutants
-  C2_OLD_SYNC:session C3_REVIVAL:books C11_FREE_AT_ONCE:books-name
+  C2_OLD_SYNC:session C2_FOREIGN_ACK:takeover-session C3_REVIVAL:books
+  C4_NO_LOG:takeover-session C4_SENT_BEFORE_DURABLE:takeover-session
+  C4_BASE_UNLOGGED:takeover-session C4_PENDING_IGNORED:takeover-2 C5_RAISE_ONLY:takeover
+  C6_NO_CONFIRM:takeover-session C6_UNFENCED_WRITE:takeover-session
+  C7_NEW_ANCHOR:takeover-session C7_BELOW_DECIDED:takeover-session
+  C9_READ_FIRST:takeover-session C9_SHORT_HOLD:takeover-session C11_FREE_AT_ONCE:books-name
   C11_FENCE_ON_REGISTER:books-name"
 
 # build <configuration> <optimisation> <macros of the model...>: compiles the search into $work.
@@ -58,8 +64,8 @@ build() {
   local model macros
   read -r model macros <<<"${settings[$1]}"
   # shellcheck disable=SC2086 # macros are words
-  (cd "$work" && rm -f pan* && spin $macros "${@:3}" -a "$here/$model.pml" >spin.log 2>&1 &&
-    gcc "$2" -w -DSAFETY -DNOREDUCE ${trail_option-} -o pan pan.c) ||
+  (cd "$work" && rm -f pan* && cp "$here/$model.pml" . && spin $macros "${@:3}" -a "$model.pml" >spin.log 2>&1 &&
+    gcc "$2" -w -DSAFETY -DNOREDUCE -o pan pan.c) ||
     { cat "$work/spin.log" >&2 && exit 1; }
 }
 
@@ -72,7 +78,7 @@ line() { # <name> <result>: one line of the table
   awk -v name="$1" -v result="$2" '
     /states, stored/ { states = $1 }
     / transitions / { transitions = $1 }
-    /depth reached/ { sub(",", "", $5); depth = $5 }
+    /depth reached/ { sub(",", "", $6); depth = $6 }
     /total actual memory usage/ { memory = $1 }
     /elapsed time/ { seconds = $4 }
     END { printf "%-42s %10s %12s %6s %9s %7s  %s\n", name, states, transitions, depth, memory,
@@ -111,11 +117,9 @@ mutant() { # <mutant>:<configuration>
 if [[ $mode == story ]]; then
   for entry in $full_mutants; do
     [[ MUTANT_${entry%:*} == "$story" ]] || continue
-    trail_option=-DREACH build "${entry#*:}" -O0 "-D$story"
-    (cd "$work" && ./pan -E -m100000 -i >/dev/null 2>&1 || true)
-    read -r model macros <<<"${settings[${entry#*:}]}"
-    # shellcheck disable=SC2086 # macros are words
-    (cd "$work" && ./pan -r -S 2>/dev/null | grep -vE '^(pan|spin|#|MSC)' || true)
+    build "${entry#*:}" -O0 "-D$story"
+    search
+    (cd "$work" && ./pan -r 2>&1) | grep -E '^ *(--|agent|a call|controller|pan:)' || true
     exit
   done
   echo "check.sh: there is no mutant $story" >&2

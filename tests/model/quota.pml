@@ -6,10 +6,11 @@
  *   REIGNS     1: one controller, no store.  2: a second one takes over; the first may not notice
  *   GRANTS     how many grants a reign can send to an agent (seq 1 .. GRANTS)
  *   SYNCS      how many syncs an agent can send (n = 1 .. SYNCS; the first one registers it)
+ *   PASSIVE    the second controller takes over, reads and holds, but grants nothing
+ *   UNCONFIRMED  controllers also answer without confirmation (C7)
  *   EVERY_CALL each call begins and ends in a step of its own
  *   LEAVING    agents may leave, CRASH: they may crash
  *   UNIQUE     both agents are processes of one unique name, one after the other
- *   CUT        the store of the first reign was filled under a larger quota
  * A mutant is chosen by -DMUTANT_<rule>_<what it does>.
  *
  * Every step is one d_step, so a state is what all may see between two of them. All messages stay
@@ -360,7 +361,7 @@ inline Forget(a) {
   /* Syncs that are not newer than what every reign has accepted. */
   lowest = BOOK(1, a).n;
   next = LOWEST_ANCHOR(1, a);
-#if REIGNS > 1
+#if REIGNS > 1 && !defined(PASSIVE)
   CAP_AT(lowest, BOOK(2, a).n);
   CAP_AT(next, LOWEST_ANCHOR(2, a));
 #endif
@@ -1059,7 +1060,7 @@ byte what;
 #else
 #define CHOOSE_AGENT who = 0
 #endif
-#if REIGNS > 1
+#if REIGNS > 1 && !defined(PASSIVE)
 #define CHOOSE_REIGN if :: reign = 1 :: LEADER == 2 -> reign = 2 fi
 #else
 #define CHOOSE_REIGN reign = 1
