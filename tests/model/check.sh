@@ -41,22 +41,23 @@ declare -A settings=(
   [takeover-2]="quota -DREIGNS=2 -DAGENTS=2 -DGRANTS=2 -DSYNCS=2 -DPASSIVE"
   [takeover-session]="quota -DREIGNS=2 -DAGENTS=1 -DGRANTS=2 -DSYNCS=2 -DUNCONFIRMED"
 )
-readonly quick_configurations="admission session session-leaving books"
+readonly quick_configurations="admission session session-leaving books takeover"
 readonly full_configurations="$quick_configurations session-long books-calls books-leaving books-name
-  takeover-session takeover"
+  takeover-session"
 # <mutant>:<configuration in which it must fail>
 readonly quick_mutants="A3_LOAD_FIRST:admission A3_READ_FIRST:admission
   A3_RELAXED_ENTER:admission A3_RELAXED_STORE:admission
   A1_LEASE_FROM_RECEIPT:session A2_ANY_ORDER:session A4_LOCAL_CONSTANT:session
   A4_LIMIT_STAYS:session A5_ACK_FIRST:session A8_RELEASE_EARLY:session-leaving
-  C1_FREE_ON_SEND:session C1_NO_IN_FLIGHT:session C1_NO_BASE_HOLD:session C3_NO_DRIFT:session"
+  C1_FREE_ON_SEND:session C1_NO_IN_FLIGHT:session C1_NO_BASE_HOLD:session C3_NO_DRIFT:session
+  C5_RAISE_ONLY:takeover C9_SHORT_HOLD:takeover-session"
 readonly full_mutants="$quick_mutants
   C2_OLD_SYNC:session C2_FOREIGN_ACK:takeover-session C3_REVIVAL:books
   C4_NO_LOG:takeover-session C4_SENT_BEFORE_DURABLE:takeover-session
-  C4_BASE_UNLOGGED:takeover-session C4_PENDING_IGNORED:takeover-2 C5_RAISE_ONLY:takeover
+  C4_BASE_UNLOGGED:takeover-session C4_PENDING_IGNORED:takeover-2
   C6_NO_CONFIRM:takeover-session C6_UNFENCED_WRITE:takeover-session
   C7_NEW_ANCHOR:takeover-session C7_BELOW_DECIDED:takeover-session
-  C9_READ_FIRST:takeover-session C9_SHORT_HOLD:takeover-session C11_FREE_AT_ONCE:books-name
+  C9_READ_FIRST:takeover-session C11_FREE_AT_ONCE:books-name
   C11_FENCE_ON_REGISTER:books-name"
 
 # build <configuration> <optimisation> <macros of the model...>: compiles the search into $work.
