@@ -32,7 +32,7 @@ declare -A settings=(
   [admission]="admission"
   [books]="quota -DREIGNS=1 -DAGENTS=2 -DGRANTS=2 -DSYNCS=2"
   [books-calls]="quota -DREIGNS=1 -DAGENTS=2 -DGRANTS=2 -DSYNCS=2 -DEVERY_CALL"
-  [books-leaving]="quota -DREIGNS=1 -DAGENTS=2 -DGRANTS=2 -DSYNCS=2 -DLEAVING -DCRASH"
+  [books-leaving]="quota -DREIGNS=1 -DAGENTS=2 -DGRANTS=1 -DSYNCS=2 -DLEAVING -DCRASH"
   [books-name]="quota -DREIGNS=1 -DAGENTS=2 -DGRANTS=2 -DSYNCS=2 -DCRASH -DUNIQUE"
   [session]="quota -DREIGNS=1 -DAGENTS=1 -DGRANTS=3 -DSYNCS=3"
   [session-leaving]="quota -DREIGNS=1 -DAGENTS=1 -DGRANTS=3 -DSYNCS=3 -DLEAVING -DCRASH"
