@@ -159,7 +159,9 @@ void Session::OnRefused(const Refusal& refusal, Instant now) {
     case RefusalCode::kAgentTooOld:
       backoff_ = options_.backoff_max;  // saying it again soon does not make it right
       break;
+    case RefusalCode::kIdentityRequired:
     case RefusalCode::kRateLimited:
+    case RefusalCode::kNotLeader:
     case RefusalCode::kNotReady:
       break;
   }

@@ -281,6 +281,9 @@ void Core::Impl::On(const AbandonEvent& event) {
   if (found != by_held_request_.end()) ForgetHeld(sessions_.at(found->second));
 }
 
+void Core::Impl::On(const ConfirmedEvent& /*event*/) {}
+void Core::Impl::On(const PolicyEvent& /*event*/) {}
+
 void Core::Impl::On(const TickEvent& /*event*/) {
   ExpireAll();
   for (auto& [name, dependency] : dependencies_) {

@@ -40,6 +40,8 @@ class Core::Impl {
   void On(const ReleaseEvent& event);
   void On(const AbandonEvent& event);
   void On(const WrittenEvent& event);
+  void On(const ConfirmedEvent& event);
+  void On(const PolicyEvent& event);
   void On(const TickEvent& event);
   void On(const ShutdownEvent& event);
 

@@ -34,6 +34,7 @@ struct Member {
   Calls wanted = 0;                  // what it could use, before the quota
   Calls share = 0;                   // its part of the quota, by apportionment
   Calls offer = 0;                   // the limit to send as far as the books allow
+  Calls base = 0;                    // the base to send with it, where the limit is not lower
   Reason reason = Reason::kInitial;  // why the offer differs from what was sent
 
   // What it was sent last.

@@ -142,13 +142,13 @@ class VirtualDiskTest : public testing::Test {
 
 TEST_F(VirtualDiskTest, WhatIsAcknowledgedIsFoundByTheNextReign) {
   VirtualDisk disk({}, queue_, random_);
-  EXPECT_TRUE(disk.TakeOver().fresh);
+  EXPECT_EQ(disk.TakeOver().condition, StoreCondition::kNew);
   absl::Status status = absl::UnknownError("not yet");
   disk.Commit(Put(7), [&](absl::Status result) { status = std::move(result); });
   RunAll(queue_);
   EXPECT_TRUE(status.ok());
   const StoreState state = disk.TakeOver();
-  EXPECT_FALSE(state.fresh);
+  EXPECT_EQ(state.condition, StoreCondition::kWhole);
   EXPECT_EQ(state.epoch, Epoch(2));
   ASSERT_EQ(state.bounds.size(), 1U);
   EXPECT_EQ(state.bounds[0].steps.limit, 7);

@@ -39,7 +39,7 @@ class CoreDriver {
     for (const Bound& bound : state.bounds) disk_[bound.key] = bound;
   }
 
-  static StoreState Fresh() { return {Epoch(7), {}, true}; }
+  static StoreState Fresh() { return {Epoch(7), {}, StoreCondition::kNew, "", {}, true}; }
 
   RequestId Send(Event event) {
     const RequestId request(++last_request_);
@@ -142,7 +142,8 @@ class CoreDriver {
     Apply(WrittenEvent{write.write, status});
   }
   StoreState Successor(std::int64_t epoch) const {
-    StoreState state{Epoch(epoch), {}, false};
+    StoreState state;
+    state.epoch = Epoch(epoch);
     for (const auto& [key, bound] : disk_) state.bounds.push_back(bound);
     return state;
   }
@@ -189,8 +190,10 @@ class CoreDriver {
         replies_[reply->request] = reply->body;
         continue;
       }
-      write_ = std::get<WriteAction>(action);
-      if (!hold_writes_) FinishWrite();
+      if (const auto* write = std::get_if<WriteAction>(&action)) {
+        write_ = *write;
+        if (!hold_writes_) FinishWrite();
+      }
     }
   }
 

@@ -57,6 +57,7 @@ void CoreDriver::Apply(const Event& event) {
       write_(std::move(*write));
       continue;
     }
+    if (!std::holds_alternative<ReplyAction>(action)) continue;
     const auto& reply = std::get<ReplyAction>(action);
     const auto found = waiting_.find(reply.request);
     if (found == waiting_.end()) continue;

@@ -12,7 +12,7 @@ VirtualDisk::VirtualDisk(const DiskFaults& faults, EventQueue& queue, Random& ra
 StoreState VirtualDisk::TakeOver() {
   Abort();
   StoreState state;
-  state.fresh = epoch_ == Epoch(0);
+  state.condition = epoch_ == Epoch(0) ? StoreCondition::kNew : StoreCondition::kWhole;
   epoch_ = Epoch(epoch_.value + 1);
   state.epoch = epoch_;
   for (const auto& [key, bound] : bounds_) state.bounds.push_back(bound);
