@@ -79,6 +79,13 @@ class Session {
   const SessionId& session() const { return session_; }
   // What is installed for a dependency, if anything ever was.
   std::optional<StepFunction> Installed(const DependencyId& dependency) const;
+  // Calls `look(name, function)` for each dependency that has a grant.
+  template <typename Look>
+  void ForEachInstalled(const Look& look) const {
+    for (const auto& [name, dependency] : dependencies_) {
+      if (dependency.has_grant) look(name, dependency.installed);
+    }
+  }
   // Dependencies for which the controller has no policy, as of the last answer.
   std::vector<DependencyId> UnknownDependencies() const;
 
@@ -128,6 +135,7 @@ class Session {
   bool under_way_ = false;
   bool connected_ = false;
   bool acknowledge_now_ = false;  // a limit was lowered (A5)
+  bool introduce_ = false;        // the controller lost its store and wants to know who we are
   bool leaving_ = false;
   bool finished_ = false;
 };

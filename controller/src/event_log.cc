@@ -16,7 +16,9 @@ namespace {
 constexpr std::array<std::string_view, kEventTypes> kTypeNames = {
     "LIMIT_CHANGED",    "INSTANCE_JOINED",    "INSTANCE_LEFT",
     "INSTANCE_EXPIRED", "DUPLICATE_INSTANCE", "UNKNOWN_DEPENDENCY",
-    "STORE_FAILED",     "STORE_RECOVERED",    "STARTED"};
+    "STORE_FAILED",     "STORE_RECOVERED",    "STARTED",
+    "STORE_LOST",       "LEARNING_ENDED",     "POLICIES_CHANGED",
+    "DEPOSED"};
 
 struct EventId {
   std::int64_t epoch = 0;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/snapshot.h"
+#include "plimsoll/controller/store.h"
 
 namespace plimsoll {
 namespace {
@@ -100,6 +101,18 @@ std::string_view ToString(LeaseStage stage) {
       return "RESERVE";
   }
   return "LEASE";
+}
+
+std::string_view ToString(StoreCondition condition) {
+  switch (condition) {
+    case StoreCondition::kWhole:
+      return "WHOLE";
+    case StoreCondition::kNew:
+      return "NEW";
+    case StoreCondition::kLost:
+      return "LOST";
+  }
+  return "WHOLE";
 }
 
 absl::Status Validate(const Policy& policy, absl::Duration lease) {

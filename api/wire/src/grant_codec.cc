@@ -22,6 +22,17 @@ void ReadReason(const JsonValue& value, Faults& faults, Grant& into) {
   into.explanation.reason = ReasonFromString(word).value_or(Reason::kInitial);
 }
 
+constexpr Field<GrantStamp> kStampFields[] = {
+    {"epoch", true,
+     [](const JsonValue& value, Faults& faults, GrantStamp& into) {
+       into.epoch.value = ReadNumber(value, faults);
+     }},
+    {"seq", true,
+     [](const JsonValue& value, Faults& faults, GrantStamp& into) {
+       into.seq.value = ReadNumber(value, faults);
+     }},
+};
+
 constexpr Field<Grant> kGrantFields[] = {
     {"dependency", true,
      [](const JsonValue& value, Faults& faults, Grant& into) {
@@ -62,6 +73,10 @@ constexpr Field<Grant> kGrantFields[] = {
     {"call_deadline_ms", true,
      [](const JsonValue& value, Faults& faults, Grant& into) {
        into.call_deadline = ReadTimer(value, kZero, kTimerMax, faults);
+     }},
+    {"renews", false,
+     [](const JsonValue& value, Faults& faults, Grant& into) {
+       ReadObject(value, kStampFields, UnknownKeys::kIgnore, faults, into.renews.emplace());
      }},
     {"algorithm_limit", false,
      [](const JsonValue& value, Faults& faults, Grant& into) {
@@ -130,6 +145,12 @@ void WriteGrant(const Grant& grant, JsonWriter& writer) {
   writer.Key("base_lease_ms").Timer(Bounded(grant.base_lease));
   writer.Key("reserve").Integer(grant.steps.reserve);
   writer.Key("call_deadline_ms").Timer(Bounded(grant.call_deadline));
+  if (grant.renews.has_value()) {
+    writer.Key("renews").BeginObject();
+    writer.Key("epoch").Integer(grant.renews->epoch.value);
+    writer.Key("seq").Integer(grant.renews->seq.value);
+    writer.EndObject();
+  }
   writer.Key("algorithm_limit").Integer(why.algorithm_limit);
   writer.Key("quota_share").Integer(why.quota_share);
   writer.Key("floor").Integer(why.floor);

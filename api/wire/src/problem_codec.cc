@@ -20,9 +20,9 @@ using internal::UnknownKeys;
 constexpr std::size_t kDetailBytesMax = 4096;
 
 constexpr std::array kRefusalCodes = {
-    RefusalCode::kInvalidArgument,   RefusalCode::kAgentTooOld, RefusalCode::kSessionUnknown,
-    RefusalCode::kSessionSuperseded, RefusalCode::kStaleSync,   RefusalCode::kRateLimited,
-    RefusalCode::kNotReady};
+    RefusalCode::kInvalidArgument,  RefusalCode::kAgentTooOld,       RefusalCode::kSessionUnknown,
+    RefusalCode::kIdentityRequired, RefusalCode::kSessionSuperseded, RefusalCode::kStaleSync,
+    RefusalCode::kRateLimited,      RefusalCode::kNotLeader,         RefusalCode::kNotReady};
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -129,11 +129,14 @@ int HttpStatus(RefusalCode code) {
       return 400;
     case RefusalCode::kSessionUnknown:
       return 404;
+    case RefusalCode::kIdentityRequired:
     case RefusalCode::kSessionSuperseded:
     case RefusalCode::kStaleSync:
       return 409;
     case RefusalCode::kRateLimited:
       return 429;
+    case RefusalCode::kNotLeader:
+      return 421;
     case RefusalCode::kNotReady:
       return 503;
   }

@@ -80,6 +80,21 @@ void ReadReports(const JsonValue& value, Faults& faults, SyncRequest& into) {
   }
 }
 
+constexpr Field<Identity> kIdentityFields[] = {
+    {"service", true,
+     [](const JsonValue& value, Faults& faults, Identity& into) {
+       into.service.value = internal::ReadName(value, faults);
+     }},
+    {"instance", true,
+     [](const JsonValue& value, Faults& faults, Identity& into) {
+       into.instance.value = internal::ReadName(value, faults);
+     }},
+    {"unique_instance", true,
+     [](const JsonValue& value, Faults& faults, Identity& into) {
+       into.unique_instance = internal::ReadBoolean(value, faults);
+     }},
+};
+
 constexpr Field<SyncRequest> kSyncFields[] = {
     {"n", true,
      [](const JsonValue& value, Faults& faults, SyncRequest& into) {
@@ -96,6 +111,11 @@ constexpr Field<SyncRequest> kSyncFields[] = {
     {"leaving", false,
      [](const JsonValue& value, Faults& faults, SyncRequest& into) {
        into.leaving = internal::ReadBoolean(value, faults);
+     }},
+    {"identity", false,
+     [](const JsonValue& value, Faults& faults, SyncRequest& into) {
+       internal::ReadObject(value, kIdentityFields, UnknownKeys::kRefuse, faults,
+                            into.identity.emplace());
      }},
     {"dependencies", true, &ReadReports},
 };
@@ -125,6 +145,13 @@ std::string Encode(const SyncRequest& request) {
   writer.Key("epoch").Integer(request.epoch.value);
   writer.Key("hold_ms").Timer(request.hold);
   writer.Key("leaving").Boolean(request.leaving);
+  if (request.identity.has_value()) {
+    writer.Key("identity").BeginObject();
+    writer.Key("service").String(request.identity->service.value);
+    writer.Key("instance").String(request.identity->instance.value);
+    writer.Key("unique_instance").Boolean(request.identity->unique_instance);
+    writer.EndObject();
+  }
   writer.Key("dependencies").BeginArray();
   for (const DependencyReport& report : request.dependencies) WriteReport(report, writer);
   writer.EndArray().EndObject();

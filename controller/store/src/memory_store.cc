@@ -13,8 +13,9 @@ absl::StatusOr<StoreState> MemoryDisk::TakeOver(std::int64_t first_epoch) {
   }
   held_ = true;
   StoreState state;
-  state.fresh = epoch_ == 0;
-  epoch_ = state.fresh ? std::max<std::int64_t>(1, first_epoch) : epoch_ + 1;
+  const bool first = epoch_ == 0;
+  state.condition = first ? StoreCondition::kNew : StoreCondition::kWhole;
+  epoch_ = first ? std::max<std::int64_t>(1, first_epoch) : epoch_ + 1;
   state.epoch = Epoch(epoch_);
   for (const auto& [key, bound] : bounds_) state.bounds.push_back(bound);
   return state;

@@ -124,8 +124,9 @@ absl::StatusOr<StoreState> SqliteStore::TakeOver() {
     const absl::StatusOr<bool> row = meta->Next();
     if (!row.ok()) return row.status();
     const std::int64_t last = *row ? meta->Integer(0) : 0;
-    state.fresh = last == 0;
-    state.epoch = Epoch(state.fresh ? std::max<std::int64_t>(1, first_epoch_) : last + 1);
+    const bool first = last == 0;
+    state.condition = first ? StoreCondition::kNew : StoreCondition::kWhole;
+    state.epoch = Epoch(first ? std::max<std::int64_t>(1, first_epoch_) : last + 1);
     absl::StatusOr<std::vector<Bound>> bounds = ReadBounds();
     if (!bounds.ok()) return bounds.status();
     state.bounds = *std::move(bounds);

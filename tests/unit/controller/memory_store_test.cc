@@ -16,7 +16,7 @@ TEST(MemoryStoreTest, StoresWithoutACommonDiskShareNothing) {
   ASSERT_TRUE(first->TakeOver().ok());
   const absl::StatusOr<StoreState> state = second->TakeOver();
   ASSERT_TRUE(state.ok()) << state.status();
-  EXPECT_TRUE(state->fresh);
+  EXPECT_EQ(state->condition, StoreCondition::kNew);
 }
 
 }  // namespace

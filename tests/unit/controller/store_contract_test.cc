@@ -90,7 +90,7 @@ class StoreContractTest : public ::testing::TestWithParam<Kind> {
 
 TEST_P(StoreContractTest, AnEmptyStoreIsFreshAndStartsAtTheFirstEpoch) {
   const StoreState state = Restart();
-  EXPECT_TRUE(state.fresh);
+  EXPECT_EQ(state.condition, StoreCondition::kNew);
   EXPECT_EQ(state.epoch, Epoch(kFirstEpoch));
   EXPECT_THAT(state.bounds, IsEmpty());
 }
@@ -107,7 +107,7 @@ TEST_P(StoreContractTest, ARestartFindsWhatWasCommitted) {
 
 TEST_P(StoreContractTest, ARestartIsNotFreshEvenWithoutBounds) {
   Restart();
-  EXPECT_FALSE(Restart().fresh);
+  EXPECT_EQ(Restart().condition, StoreCondition::kWhole);
 }
 
 TEST_P(StoreContractTest, PutReplacesTheBoundOfTheSameKey) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,8 @@ namespace plimsoll {
 using RequestId = StrongInt<struct RequestTag>;
 // Names a write under way. Made by the core.
 using WriteId = StrongInt<struct WriteTag>;
+// Names a confirmation under way. Made by the core.
+using ConfirmId = StrongInt<struct ConfirmTag>;
 
 // What happens to the core.
 struct RegisterEvent {
@@ -38,17 +41,29 @@ struct ReleaseEvent {
 struct AbandonEvent {
   RequestId request;
 };
-// The write is durable, or has failed.
+// The write is durable, or has failed. kFailedPrecondition: somebody else reigns.
 struct WrittenEvent {
   WriteId write;
   absl::Status status;
+};
+// The answer to a ConfirmAction. OK: this reign stood at some time after the action.
+// kFailedPrecondition: somebody else reigns. Anything else: nothing is known.
+struct ConfirmedEvent {
+  ConfirmId confirm;
+  absl::Status status;
+};
+// The operator has changed policies: these hold from now on, and those that are not here have none
+// any more. They must be valid. Grants follow by the rules: a cut is reached when those that hold
+// too much have acknowledged it, or their holds have run out.
+struct PolicyEvent {
+  PolicySet policies;
 };
 // Time has passed. Send one every CoreOptions::tick.
 struct TickEvent {};
 // The process is about to end: held syncs are answered with kNotReady, so that agents move on.
 struct ShutdownEvent {};
 using Event = std::variant<RegisterEvent, SyncEvent, ReleaseEvent, AbandonEvent, WrittenEvent,
-                           TickEvent, ShutdownEvent>;
+                           ConfirmedEvent, PolicyEvent, TickEvent, ShutdownEvent>;
 
 // What the core wants done, in this order.
 struct Released {};
@@ -61,7 +76,17 @@ struct WriteAction {
   WriteId write;
   WriteBatch batch;
 };
-using Action = std::variant<ReplyAction, WriteAction>;
+// Ask the store whether this reign still stands, in a round that starts after this action, and
+// report with a ConfirmedEvent. Never more than one under way, and none if the store is exclusive.
+struct ConfirmAction {
+  ConfirmId confirm;
+};
+// Somebody else reigns: this core refuses everything from now on. Take the store over anew, and
+// make a new core.
+struct DeposedAction {
+  std::string why;
+};
+using Action = std::variant<ReplyAction, WriteAction, ConfirmAction, DeposedAction>;
 
 // The controller without its surroundings: sessions, pools, decisions, apportionment, reservations,
 // and the log of why. A pure state machine: no thread, no socket, no clock, no disk. The same
@@ -76,6 +101,14 @@ class Core {
 
   // Handles one event. `now` must not be smaller than in earlier calls.
   std::vector<Action> Apply(const Event& event, Instant now);
+
+  // Of the reign that goes on. It changes when agents have shown that the store is older than they
+  // are: then a new reign begins, in learning mode.
+  Epoch epoch() const;
+  // The store was lost, and what agents hold is still being learnt.
+  bool learning() const;
+  // How many sessions it knows.
+  std::int64_t sessions() const;
 
   // The read model, as of `now`: O(number of instances).
   Snapshot TakeSnapshot(Instant now) const;

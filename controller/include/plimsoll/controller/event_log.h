@@ -24,9 +24,13 @@ enum class EventType {
   kUnknownDependency,  // an agent asked for a dependency without a policy
   kStoreFailed,        // a write failed: no raises until one succeeds
   kStoreRecovered,
-  kStarted,  // this reign began
+  kStarted,          // this reign began
+  kStoreLost,        // the store is missing, damaged or older than the agents: learning began
+  kLearningEnded,    // everything that was granted before the loss has run out
+  kPoliciesChanged,  // by the operator
+  kDeposed,          // somebody else reigns
 };
-inline constexpr std::size_t kEventTypes = 9;
+inline constexpr std::size_t kEventTypes = 13;
 
 // "LIMIT_CHANGED" and so on, of static storage.
 std::string_view ToString(EventType type);

@@ -40,6 +40,20 @@ struct OutageConfig {
   Calls reserve = 0;  // <= base
 };
 
+// How one service is treated when a dependency is divided: first among the services, then among
+// the instances of each. A service without an entry has these defaults.
+struct ServiceShare {
+  // Beyond the minima, contending services get capacity in proportion to it.
+  double weight = 1;  // > 0
+  // Never lent while it can be used; spread over its instances it is their base during an outage.
+  Calls minimum = 0;
+  std::optional<Calls> maximum;  // >= minimum
+  int priority = 0;              // served in ascending order: 0 before 1; [0, 7]
+  // Which part of its nominal share, quota * weight / sum of weights, others may use while it is
+  // idle: 1 all, 0 nothing. [0, 1]
+  double lend = 1;
+};
+
 // What the operator sets for one dependency.
 struct Policy {
   DependencyId name;
@@ -56,6 +70,10 @@ struct Policy {
   // each reservation: a call outlives its grant by at most this.
   absl::Duration call_deadline = absl::Seconds(30);  // > 0
   OutageConfig outage;
+  std::map<ServiceId, ServiceShare> services;
+  // Kept free for newcomers, so that they need not wait until others have given back. By default
+  // 2 % of the quota, rounded up, and nothing of a quota below 50.
+  std::optional<Calls> join_reserve;
   // How many instances the operator expects, to check floors against the quota. 0: unknown.
   int instances_expected = 0;
 

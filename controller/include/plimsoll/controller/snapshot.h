@@ -89,6 +89,12 @@ struct Snapshot {
   Instant at;
   Instant started_at;
   bool store_ok = true;
+  // Learning: the store was lost, so nothing is raised and newcomers get nothing until everything
+  // granted before has run out; what agents prove to hold is renewed. Infinite: until an operator
+  // ends it, because reserves never run out.
+  bool learning = false;
+  Instant learning_until;
+  std::string store_lost_why;               // empty if the store was whole
   std::vector<DependencyRow> dependencies;  // by name
   std::vector<InstanceRow> instances;       // by service, instance, session
   std::vector<LimitRow> limits;             // by dependency, service, instance

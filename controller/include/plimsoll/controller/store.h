@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,16 +46,41 @@ struct Bound {
 struct WriteBatch {
   std::vector<Bound> put;
   std::vector<BoundKey> erase;
+  // All bounds are dropped before `put`, and the reign goes on under this epoch, which is larger
+  // than the one before: agents have shown that the store is older than they are.
+  std::optional<Epoch> new_epoch;
+  // Learning is over: from now on the bounds tell everything that may be in force.
+  bool learned = false;
+  // The longest hold that may ever have been granted, if it grew. See StoreState.
+  std::optional<absl::Duration> longest_hold;
 
-  bool empty() const { return put.empty() && erase.empty(); }
+  bool empty() const {
+    return put.empty() && erase.empty() && !new_epoch.has_value() && !learned &&
+           !longest_hold.has_value();
+  }
 };
+
+// How far what was found can be trusted.
+enum class StoreCondition {
+  kWhole,  // it is what the reign before left
+  kNew,    // made on purpose, for a fleet that has been granted nothing yet
+  kLost,   // missing, damaged, older than what was written, or said to be so by the operator
+};
+// "WHOLE", "NEW", "LOST"; of static storage.
+std::string_view ToString(StoreCondition condition);
 
 // What a controller finds when it begins to reign.
 struct StoreState {
-  Epoch epoch;  // its own: larger than that of any reign before
-  std::vector<Bound> bounds;
-  // The store was empty: either the first start ever, or its contents are lost.
-  bool fresh = false;
+  Epoch epoch;                // its own: larger than that of any reign before
+  std::vector<Bound> bounds;  // none if the condition is not kWhole
+  StoreCondition condition = StoreCondition::kWhole;
+  std::string why;  // why it counts as lost, for people: what was found, and what was expected
+  // The longest time for which anything that was ever granted can stay in force or in flight,
+  // stretched by the clocks' inaccuracy, as far as the store remembers.
+  absl::Duration longest_hold;
+  // Nobody else can reign while this store is open: it is locked for life. Otherwise leadership has
+  // to be confirmed before a lease is extended (rule C6).
+  bool exclusive = true;
 };
 
 // Where bounds are kept. Calls block for the disk or the network, so never on the core's thread.
@@ -62,9 +90,9 @@ class Store {
   virtual ~Store() = default;
 
   // Begins a reign: makes sure that no other controller uses this store from now on, reads the
-  // bounds, and makes a new epoch durable. Call it once, before anything else. Returns
-  // kFailedPrecondition if another controller holds the store, kDataLoss if the store is damaged,
-  // kUnavailable for I/O errors.
+  // bounds, and makes a new epoch durable. What cannot be trusted is reported as a condition. Call
+  // it once, before anything else. Returns kFailedPrecondition if another controller holds the
+  // store, kDataLoss if the store is damaged, kUnavailable for I/O errors.
   virtual absl::StatusOr<StoreState> TakeOver() = 0;
 
   // Makes a batch durable. When it returns OK, the batch survives a crash of process and machine.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -68,6 +69,9 @@ struct Grant {
   absl::Duration base_lease;     // >= lease
   absl::Duration call_deadline;  // a call must have ended this long after its admission
   Explanation explanation;
+  // Learning mode: install only if this is what is installed; a late sync could otherwise bring
+  // back an older, larger claim (rule L2).
+  std::optional<GrantStamp> renews;
 
   friend bool operator==(const Grant&, const Grant&) = default;
 };

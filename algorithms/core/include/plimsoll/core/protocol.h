@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,8 +67,19 @@ struct DependencyReport {
   friend bool operator==(const DependencyReport&, const DependencyReport&) = default;
 };
 
+// Who speaks.
+struct Identity {
+  ServiceId service;
+  InstanceId instance;
+  bool unique_instance = true;
+
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
 struct SyncRequest {
   SessionId session;
+  // Only after the refusal kIdentityRequired: a controller that lost its store learns from agents.
+  std::optional<Identity> identity;
   SyncNumber n;          // >= 1, rises with every transmission
   Epoch epoch;           // the highest epoch the agent has seen
   absl::Duration hold;   // how long the controller may hold the answer if nothing changes
@@ -96,9 +108,11 @@ enum class RefusalCode {
   kInvalidArgument,    // 400
   kAgentTooOld,        // 400
   kSessionUnknown,     // 404: register again
+  kIdentityRequired,   // 409: say who you are and sync again; the session goes on
   kSessionSuperseded,  // 409: another process has this instance name; register under another
   kStaleSync,          // 409: n is not newer than what was accepted
   kRateLimited,        // 429: too many sessions or dependencies
+  kNotLeader,          // 421: another controller reigns; try the others
   kNotReady,           // 503: shutting down, or the store has not been read
 };
 
