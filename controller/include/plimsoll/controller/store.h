@@ -51,9 +51,13 @@ struct WriteBatch {
   std::optional<Epoch> new_epoch;
   // The longest hold that may ever have been granted, if it grew. See StoreState.
   std::optional<absl::Duration> longest_hold;
+  // Learning is over: the next reign may trust the bounds. Until a store that was lost, or that got
+  // a new epoch, is told so, each reign finds it lost again, and learns from the beginning.
+  bool learned = false;
 
   bool empty() const {
-    return put.empty() && erase.empty() && !new_epoch.has_value() && !longest_hold.has_value();
+    return put.empty() && erase.empty() && !new_epoch.has_value() && !longest_hold.has_value() &&
+           !learned;
   }
 };
 
