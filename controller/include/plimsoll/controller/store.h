@@ -44,13 +44,13 @@ struct Bound {
 
 // One transaction: all of it becomes durable, or nothing.
 struct WriteBatch {
-  std::vector<Bound> put;
-  std::vector<BoundKey> erase;
+  std::vector<Bound> put = {};
+  std::vector<BoundKey> erase = {};
   // All bounds are dropped before `put`, and the reign goes on under this epoch, which is larger
   // than the one before: agents have shown that the store is older than they are.
-  std::optional<Epoch> new_epoch;
+  std::optional<Epoch> new_epoch = {};
   // The longest hold that may ever have been granted, if it grew. See StoreState.
-  std::optional<absl::Duration> longest_hold;
+  std::optional<absl::Duration> longest_hold = {};
   // Learning is over: the next reign may trust the bounds. Until a store that was lost, or that got
   // a new epoch, is told so, each reign finds it lost again, and learns from the beginning.
   bool learned = false;
