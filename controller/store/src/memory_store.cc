@@ -37,7 +37,7 @@ absl::Status MemoryDisk::Commit(const WriteBatch& batch) {
   if (batch.longest_hold.has_value()) longest_hold_ = std::max(longest_hold_, *batch.longest_hold);
   if (batch.new_epoch.has_value()) {
     epoch_ = batch.new_epoch->value;
-    lost_ = "agents hold grants of a later reign than the store knew";
+    lost_ = "Agents hold grants of a later reign than the store knew";
     bounds_.clear();
   }
   for (const BoundKey& key : batch.erase) bounds_.erase(key);

@@ -53,7 +53,7 @@ class SqliteStore final : public Store {
 
 std::string SqliteStore::WhyLost(const MetaRow& meta) const {
   if (word_ == OperatorWord::kTrust) return "";
-  if (word_ == OperatorWord::kLost) return "the operator declared it lost";
+  if (word_ == OperatorWord::kLost) return "The operator declared the store lost";
   return meta.lost.empty() ? found_lost_ : meta.lost;
 }
 
@@ -129,7 +129,7 @@ MetaRow SqliteStore::After(const WriteBatch& batch) const {
   }
   if (batch.new_epoch.has_value()) {
     meta.epoch = batch.new_epoch->value;
-    meta.lost = absl::StrCat("agents hold grants of a later reign than the store knew (",
+    meta.lost = absl::StrCat("Agents hold grants of a later reign than the store knew (",
                              meta_.epoch, "): it was older than the fleet");
   }
   return meta;

@@ -81,7 +81,7 @@ absl::StatusOr<SqliteDatabase> OpenDatabase(const std::string& path, Witness& wi
 
 std::string WhyMissing(const std::string& directory, const FoundRecord& record) {
   if (record.ok() && !record->has_value()) {
-    return absl::StrCat("no store was found in '", directory,
+    return absl::StrCat("No store was found in '", directory,
                         "'; if this fleet has never been granted anything, make one with --init");
   }
   return absl::StrCat("'", DatabasePath(directory), "' is missing, and '", directory,
@@ -115,11 +115,11 @@ std::string Compare(const MetaRow& meta, const FoundRecord& record, const Witnes
   }
   const WitnessRecord& known = **record;
   if (known.store_id != meta.store_id) {
-    return absl::StrCat("the database is another one (", meta.store_id, ") than the one that '",
+    return absl::StrCat("The database is another one (", meta.store_id, ") than the one that '",
                         witness.path(), "' remembers (", known.store_id, ")");
   }
   if (meta.epoch >= known.epoch && meta.commits >= known.commits) return "";
-  return absl::StrCat("the database is older than what was written last: it knows epoch ",
+  return absl::StrCat("The database is older than what was written last: it knows epoch ",
                       meta.epoch, " and ", meta.commits, " writes, '", witness.path(),
                       "' remembers epoch ", known.epoch, " and ", known.commits, " writes");
 }

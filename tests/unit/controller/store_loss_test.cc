@@ -157,7 +157,7 @@ TEST_F(StoreLossTest, ADamagedWitnessIsALoss) {
 TEST_F(StoreLossTest, ADatabaseOfAnotherStoreIsALoss) {
   MakeUsedStore();
   Tamper("UPDATE meta SET log_id = 'another'");
-  ExpectLost(Next(), "the database is another one (another)");
+  ExpectLost(Next(), "The database is another one (another)");
 }
 
 TEST_F(StoreLossTest, ABackupOfAnEarlierReignIsALoss) {
@@ -248,7 +248,7 @@ TEST_F(StoreLossTest, ALogWithoutItsDatabaseIsMovedAsideToo) {
 
 TEST_F(StoreLossTest, TheOperatorMayDeclareAWholeStoreLost) {
   MakeUsedStore();
-  ExpectLost(Next(OperatorWord::kLost), "operator");
+  ExpectLost(Next(OperatorWord::kLost), "The operator");
 }
 
 TEST_F(StoreLossTest, TheOperatorMayTrustWhatCountsAsLost) {
@@ -319,7 +319,7 @@ TEST_F(StoreLossTest, AStoreOfVersion1ThatNeverReignedIsALoss) {
   std::filesystem::create_directories(directory_);
   Tamper(kVersion1);
   Tamper("UPDATE meta SET epoch = 0");
-  ExpectLost(Next(), "earlier version");
+  ExpectLost(Next(), "An earlier version");
 }
 
 }  // namespace
