@@ -10,6 +10,7 @@
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -125,7 +126,8 @@ void LogNotice(const LogEvent& event, const Logger& logger) {
 }
 
 void LogFaults(const absl::Status& status, const Logger& logger) {
-  for (const std::string& line : absl::StrSplit(std::string(status.message()), '\n')) {
+  const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
+  for (const std::string& line : lines) {
     logger.Error(absl::StrCat("configuration: ", line));
   }
   logger.Error("the configuration was not reloaded: the one from before stays in force");
