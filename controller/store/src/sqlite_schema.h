@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/src/sqlite_database.h"
+#include "controller/store/src/witness.h"
 #include "plimsoll/controller/store.h"
 
 namespace plimsoll::internal {
@@ -18,6 +19,8 @@ struct MetaRow {
   std::int64_t commits = 0;  // batches since the database was made
   std::int64_t longest_hold_us = 0;
   std::string lost;  // why the bounds cannot be trusted yet; empty once they can
+
+  WitnessRecord Record() const { return {store_id, epoch, longest_hold_us, commits}; }
 };
 
 // What the file holds, as far as it can be told without changing it.

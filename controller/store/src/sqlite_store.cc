@@ -22,6 +22,7 @@ class SqliteStore final : public Store {
       : first_epoch_(first_epoch),
         word_(word),
         last_epoch_(directory.last_epoch),
+        longest_hold_us_(directory.longest_hold_us),
         found_lost_(std::move(directory.lost)),
         lock_(std::move(directory.lock)),
         witness_(std::move(directory.witness)),
@@ -34,6 +35,7 @@ class SqliteStore final : public Store {
  private:
   std::string WhyLost(const MetaRow& meta) const;
   absl::Status Begin(StoreState& state, MetaRow& meta);
+  absl::Status Witnessed(const MetaRow& meta);
   absl::Status WriteAll(const WriteBatch& batch, const MetaRow& meta);
   // The row as it is once the batch is written.
   MetaRow After(const WriteBatch& batch) const;
@@ -41,6 +43,7 @@ class SqliteStore final : public Store {
   const std::int64_t first_epoch_;
   const OperatorWord word_;
   std::int64_t last_epoch_;
+  const std::int64_t longest_hold_us_;
   std::string found_lost_;
   // In this order, so that the database is closed while the lock is still held.
   const DirectoryLock lock_;
@@ -64,6 +67,7 @@ absl::Status SqliteStore::Begin(StoreState& state, MetaRow& meta) {
   const bool unused = meta.epoch == 0;
   meta.lost = WhyLost(meta);
   state.why = meta.lost;
+  meta.longest_hold_us = std::max(meta.longest_hold_us, longest_hold_us_);
   state.longest_hold = internal::FromMicroseconds(meta.longest_hold_us);
   if (!meta.lost.empty()) {
     state.condition = StoreCondition::kLost;
@@ -87,7 +91,7 @@ absl::StatusOr<StoreState> SqliteStore::TakeOver() {
   MetaRow meta;
   absl::Status done = InTransaction(database_, [&] { return Begin(state, meta); });
   // After the database: a crash in between must not make a whole one look old.
-  if (done.ok()) done = witness_.Replace({meta.store_id, meta.epoch, meta.commits});
+  if (done.ok()) done = witness_.Replace(meta.Record());
   if (!done.ok()) return done;
   last_epoch_ = meta.epoch;
   found_lost_.clear();
@@ -101,22 +105,27 @@ absl::Status SqliteStore::Commit(const WriteBatch& batch) {
     return absl::FailedPreconditionError("the store has not been taken over: call TakeOver()");
   }
   if (batch.empty()) return absl::OkStatus();
-  if (batch.new_epoch.has_value()) {
-    if (batch.new_epoch->value <= meta_.epoch) {
-      return absl::InvalidArgumentError(absl::StrCat("store: epoch ", batch.new_epoch->value,
-                                                     " does not follow epoch ", meta_.epoch));
-    }
-    // Before the database: if that fails, the loss must not be forgotten.
-    absl::Status witnessed =
-        witness_.Replace({meta_.store_id, batch.new_epoch->value, meta_.commits});
-    if (!witnessed.ok()) return witnessed;
+  if (batch.new_epoch.has_value() && batch.new_epoch->value <= meta_.epoch) {
+    return absl::InvalidArgumentError(absl::StrCat("store: epoch ", batch.new_epoch->value,
+                                                   " does not follow epoch ", meta_.epoch));
   }
   MetaRow meta = After(batch);
+  if (absl::Status witnessed = Witnessed(meta); !witnessed.ok()) return witnessed;
   absl::Status done = InTransaction(database_, [&] { return WriteAll(batch, meta); });
   if (!done.ok()) return done;
   meta_ = std::move(meta);
   witness_.NoteCommits(meta_.commits);
   return done;
+}
+
+// Before the database: if that fails, the loss must not be forgotten. The count of writes must not
+// run ahead of it, though.
+absl::Status SqliteStore::Witnessed(const MetaRow& meta) {
+  const bool same = meta.epoch == meta_.epoch && meta.longest_hold_us == meta_.longest_hold_us;
+  if (same) return absl::OkStatus();
+  internal::WitnessRecord record = meta.Record();
+  record.commits = meta_.commits;
+  return witness_.Replace(record);
 }
 
 MetaRow SqliteStore::After(const WriteBatch& batch) const {

@@ -52,7 +52,7 @@ absl::Status Upgrade(const SqliteDatabase& database, Witness& witness, const Fou
   if (record.ok() && !record->has_value()) {
     const absl::StatusOr<MetaRow> meta = ReadMeta(database, Contents::kVersion1);
     if (!meta.ok()) return meta.status();
-    absl::Status done = witness.Replace({meta->store_id, meta->epoch, meta->commits});
+    absl::Status done = witness.Replace(meta->Record());
     if (!done.ok()) return done;
   }
   return UpgradeTables(database);
@@ -139,11 +139,15 @@ absl::StatusOr<StoreDirectory> OpenStoreDirectory(const std::string& directory) 
   if (!record.ok() && !absl::IsDataLoss(record.status())) return record.status();
   const absl::StatusOr<MetaRow> meta = ReadMeta(*database);
   if (!meta.ok()) return meta.status();
-  const std::int64_t witnessed = record.ok() && record->has_value() ? (*record)->epoch : 0;
+  const WitnessRecord known = record.ok() ? record->value_or(WitnessRecord{}) : WitnessRecord{};
   // A reason that is written down already is the first cause; the rest follows from it.
   std::string lost = meta->lost.empty() ? Compare(*meta, record, witness) : "";
-  return StoreDirectory{*std::move(lock), std::move(witness), *std::move(database),
-                        std::max(meta->epoch, witnessed), std::move(lost)};
+  return StoreDirectory{*std::move(lock),
+                        std::move(witness),
+                        *std::move(database),
+                        std::max(meta->epoch, known.epoch),
+                        std::max(meta->longest_hold_us, known.longest_hold_us),
+                        std::move(lost)};
 }
 
 absl::StatusOr<std::string> InitStoreDirectory(const std::string& directory) {
@@ -161,7 +165,7 @@ absl::StatusOr<std::string> InitStoreDirectory(const std::string& directory) {
   if (!database.ok()) return database.status();
   const absl::StatusOr<MetaRow> meta = ReadMeta(*database);
   if (!meta.ok()) return meta.status();
-  absl::Status done = witness.Replace({meta->store_id, meta->epoch, meta->commits});
+  absl::Status done = witness.Replace(meta->Record());
   if (!done.ok()) return done;
   return meta->store_id;
 }

@@ -16,7 +16,9 @@ struct StoreDirectory {
   DirectoryLock lock;
   Witness witness;
   SqliteDatabase database;
-  std::int64_t last_epoch = 0;  // the highest that database or witness knows
+  // The highest that database or witness knows.
+  std::int64_t last_epoch = 0;
+  std::int64_t longest_hold_us = 0;
   // Why the bounds cannot be trusted, as seen now. The row in the database may know a reason from
   // before; empty if neither does.
   std::string lost;

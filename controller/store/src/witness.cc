@@ -21,8 +21,9 @@ constexpr char kTitle[] = "plimsoll witness 1";
 constexpr std::size_t kDigits = 20;
 
 std::string Format(const WitnessRecord& record) {
-  return absl::StrFormat("%s\nstore %s\nepoch %020d\ncommits %020d\n", kTitle, record.store_id,
-                         record.epoch, record.commits);
+  return absl::StrFormat("%s\nstore %s\nepoch %020d\nlongest_hold_us %020d\ncommits %020d\n",
+                         kTitle, record.store_id, record.epoch, record.longest_hold_us,
+                         record.commits);
 }
 
 std::optional<std::int64_t> ParseNumber(const std::string& line, const std::string& name) {
@@ -34,13 +35,15 @@ std::optional<std::int64_t> ParseNumber(const std::string& line, const std::stri
 
 std::optional<WitnessRecord> Parse(const std::string& text) {
   const std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  if (lines.size() != 5 || lines[0] != kTitle || lines[1].rfind("store ", 0) != 0) {
+  if (lines.size() != 6 || lines[0] != kTitle || lines[1].rfind("store ", 0) != 0) {
     return std::nullopt;
   }
   const std::optional<std::int64_t> epoch = ParseNumber(lines[2], "epoch");
-  const std::optional<std::int64_t> commits = ParseNumber(lines[3], "commits");
-  if (!epoch.has_value() || !commits.has_value() || !lines[4].empty()) return std::nullopt;
-  return WitnessRecord{lines[1].substr(6), *epoch, *commits};
+  const std::optional<std::int64_t> hold = ParseNumber(lines[3], "longest_hold_us");
+  const std::optional<std::int64_t> commits = ParseNumber(lines[4], "commits");
+  const bool complete = epoch.has_value() && hold.has_value() && commits.has_value();
+  if (!complete || !lines[5].empty()) return std::nullopt;
+  return WitnessRecord{lines[1].substr(6), *epoch, *hold, *commits};
 }
 
 absl::Status WriteAndSync(int descriptor, const std::string& path, const std::string& text) {

@@ -13,6 +13,7 @@ namespace plimsoll::internal {
 struct WitnessRecord {
   std::string store_id;
   std::int64_t epoch = 0;
+  std::int64_t longest_hold_us = 0;  // at least: a lost database must not shorten learning
   std::int64_t commits = 0;
 
   friend bool operator==(const WitnessRecord&, const WitnessRecord&) = default;

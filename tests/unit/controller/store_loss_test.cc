@@ -182,10 +182,17 @@ TEST_F(StoreLossTest, ABackupOfTheSameReignIsALoss) {
   ExpectLost(Next(), "older than what was written last");
 }
 
-TEST_F(StoreLossTest, TheLongestHoldIsKeptWhenTheDatabaseCanBeRead) {
+TEST_F(StoreLossTest, TheLongestHoldSurvivesTheLossOfTheWitness) {
   MakeUsedStore();
   std::filesystem::remove(path("plimsoll.witness"));
   EXPECT_EQ(Next().longest_hold, absl::Minutes(11));
+}
+
+TEST_F(StoreLossTest, TheLongestHoldSurvivesTheLossOfTheDatabase) {
+  MakeUsedStore();
+  std::filesystem::remove(database());
+  EXPECT_EQ(Next().longest_hold, absl::Minutes(11));
+  EXPECT_EQ(Next().longest_hold, absl::Minutes(11)) << "it is in the new database, too";
 }
 
 TEST_F(StoreLossTest, AFileThatIsNoDatabaseIsALossAndIsMovedAside) {
@@ -311,7 +318,7 @@ TEST_F(StoreLossTest, AnUpgradeThatWasCutOffAfterItsWitnessIsRepeated) {
   Tamper(kVersion1);
   std::ofstream(path("plimsoll.witness"))
       << "plimsoll witness 1\nstore an-old-id\nepoch 00000000000000000077\n"
-      << "commits 00000000000000000000\n";
+      << "longest_hold_us 00000000000000000000\ncommits 00000000000000000000\n";
   EXPECT_EQ(Next().condition, StoreCondition::kWhole);
 }
 
