@@ -50,7 +50,8 @@ constexpr char kUpgrade[] = R"(
   ALTER TABLE meta ADD COLUMN lost TEXT NOT NULL DEFAULT '';
   ALTER TABLE bound ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
   UPDATE meta SET schema_version = 2,
-    lost = CASE epoch WHEN 0 THEN 'An earlier version made the store, and never used it' ELSE '' END;
+    lost = CASE epoch WHEN 0 THEN 'An earlier version made the store, and never used it'
+                      ELSE '' END;
 )";
 
 constexpr char kPut[] =
