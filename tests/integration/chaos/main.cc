@@ -1,0 +1,128 @@
+// Chaos with real processes. README.md tells what it does to them.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "agent/examples/demo/child_process.h"
+#include "agent/examples/demo/temporary_folder.h"
+#include "tests/integration/chaos/network.h"
+#include "tests/integration/chaos/run.h"
+
+namespace plimsoll::chaos {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsageError = 2;
+constexpr int kInterrupted = 130;
+constexpr double kShortestSeconds = 25;
+
+constexpr char kUsage[] =
+    "usage: plimsoll_chaos [--seconds N] [--seed S] [--json] [--keep-logs DIR] [--no-network]\n"
+    "\n"
+    "  --seconds N      length of the run (default 60), at least 25\n"
+    "  --seed S         which faults, and when (default 1)\n"
+    "  --json           the result as one JSON object\n"
+    "  --keep-logs DIR  logs, state and trace go to a new folder there, and stay\n"
+    "  --no-network     only faults that need no network namespaces\n"
+    "\n"
+    "The trace goes to standard error, the result to standard output. Exit status: 0 passed,\n"
+    "1 failed or did not start, 2 usage, 130 interrupted.\n";
+
+struct Options {
+  RunOptions run;
+  bool json = false;
+  bool help = false;
+  std::string logs;
+};
+
+std::optional<Options> Parse(const std::vector<std::string>& arguments) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i];
+    if (name == "--json") {
+      options.json = true;
+    } else if (name == "--help") {
+      options.help = true;
+    } else if (name == "--no-network") {
+      options.run.network = false;
+      options.run.no_network_because = "--no-network";
+    } else if (++i == arguments.size()) {
+      return std::nullopt;
+    } else if (name == "--keep-logs") {
+      options.logs = arguments[i];
+    } else if (name == "--seconds") {
+      if (!absl::SimpleAtod(arguments[i], &options.run.seconds)) return std::nullopt;
+    } else if (name != "--seed" || !absl::SimpleAtoi(arguments[i], &options.run.seed)) {
+      return std::nullopt;
+    }
+  }
+  if (!(options.run.seconds >= kShortestSeconds)) return std::nullopt;
+  return options;
+}
+
+void LeaveTheNetworkIfPossible(RunOptions& options) {
+  if (!options.network) return;
+  const absl::Status status = LeaveTheNetwork();
+  if (status.ok()) return;
+  options.network = false;
+  options.no_network_because = std::string(status.message());
+  std::fprintf(stderr,
+               "plimsoll_chaos: NO NETWORK FAULTS, only kills, pauses, surges and quota changes:\n"
+               "  %s\n  run it as root, or where users may have network namespaces\n",
+               options.no_network_because.c_str());
+}
+
+int Show(const Options& options, const absl::StatusOr<Result>& result) {
+  if (!result.ok()) {
+    std::fprintf(stderr, "plimsoll_chaos: %s\n", std::string(result.status().message()).c_str());
+    return absl::IsCancelled(result.status()) ? kInterrupted : kFailed;
+  }
+  std::fputs((options.json ? ToJson(*result) + "\n" : ToText(*result)).c_str(), stdout);
+  if (options.json) {
+    for (const std::string& line : result->breach) std::fprintf(stderr, "%s\n", line.c_str());
+  }
+  return Complaints(*result).empty() ? 0 : kFailed;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  std::optional<Options> options = Parse(arguments);
+  if (!options || options->help) {
+    std::fputs(kUsage, options ? stdout : stderr);
+    return options ? 0 : kUsageError;
+  }
+  const demo::TemporaryFolder temporary;
+  RunOptions& run = options->run;
+  run.folder = temporary.path();
+  if (!options->logs.empty()) {
+    run.keep_logs = true;
+    run.folder =
+        std::filesystem::absolute(absl::StrCat(options->logs, "/chaos-", run.seed, "-", getpid()));
+    std::error_code ignored;
+    std::filesystem::create_directories(run.folder, ignored);
+  }
+  std::ofstream trace(run.folder + "/trace.txt");
+  run.trace = [&](const std::string& line) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+    trace << line << std::endl;
+  };
+  run.programs = demo::OwnFolder();
+  LeaveTheNetworkIfPossible(run);
+  CatchSignals();
+  return Show(*options, Run(run));
+}
+
+}  // namespace
+}  // namespace plimsoll::chaos
+
+int main(int argc, char** argv) {
+  return plimsoll::chaos::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "tests/integration/chaos/result.h"
+
+namespace plimsoll::chaos {
+
+struct RunOptions {
+  std::string programs;
+  std::string folder;
+  bool keep_logs = false;
+  double seconds = 60;
+  std::uint64_t seed = 1;
+  bool network = true;
+  std::string no_network_because;
+  std::function<void(const std::string& line)> trace;
+};
+
+// From the end of the last fault until everything must be well: what dead replicas kept reserved
+// has run out by then.
+double SettleSeconds();
+
+// One run. Fails if it cannot start, and with kCancelled after a signal; whatever happens later is
+// part of the result.
+absl::StatusOr<Result> Run(const RunOptions& options);
+
+// Makes SIGINT and SIGTERM end the run.
+void CatchSignals();
+
+}  // namespace plimsoll::chaos
