@@ -82,6 +82,9 @@ SendMessage Session::MakeSync(Instant now) {
   request.n = n_;
   request.epoch = epoch_;
   request.leaving = leaving_;
+  if (introduce_) {
+    request.identity = Identity{options_.service, options_.instance, options_.unique_instance};
+  }
   for (auto& [name, dependency] : dependencies_) {
     request.dependencies.push_back(MakeReport(name, dependency, now));
   }
@@ -132,6 +135,7 @@ void Session::OnRegistered(const RegisterAnswer& answer, Instant now) {
 
 void Session::OnSynced(const SyncAnswer& answer, Instant now) {
   under_way_ = false;
+  introduce_ = false;
   epoch_ = std::max(epoch_, answer.epoch);
   Apply(answer.settings);
   Install(answer.grants, now);
@@ -160,8 +164,14 @@ void Session::OnRefused(const Refusal& refusal, Instant now) {
       backoff_ = options_.backoff_max;  // saying it again soon does not make it right
       break;
     case RefusalCode::kIdentityRequired:
-    case RefusalCode::kRateLimited:
+      introduce_ = true;
+      Succeed(now);
+      return;
     case RefusalCode::kNotLeader:
+      // Another one reigns, and will answer: only the jitter that keeps a fleet apart.
+      backoff_ = options_.backoff_min;
+      break;
+    case RefusalCode::kRateLimited:
     case RefusalCode::kNotReady:
       break;
   }
@@ -249,6 +259,8 @@ void Session::Install(const std::vector<Grant>& grants, Instant now) {
 
 void Session::InstallOne(const Grant& grant, Dependency& dependency, Instant now) {
   if (dependency.has_grant && grant.stamp <= dependency.installed.stamp) return;  // A2
+  // L2: a late sync could otherwise bring back an older, larger claim.
+  if (grant.renews.has_value() && *grant.renews != dependency.installed.stamp) return;
   const Calls before = dependency.installed.InForce(now);
   StepFunction next{grant.stamp, grant.steps,         Instant{},
                     Instant{},   grant.call_deadline, grant.explanation};
@@ -278,6 +290,7 @@ void Session::ForgetSession(Instant now) {
   session_ = SessionId();
   n_ = SyncNumber(0);
   sent_at_.clear();
+  introduce_ = false;
   nonce_ = DrawNonce(random_);
   acknowledge_now_ = false;
 }

@@ -128,6 +128,7 @@ class Session {
   bool under_way_ = false;
   bool connected_ = false;
   bool acknowledge_now_ = false;  // a limit was lowered (A5)
+  bool introduce_ = false;        // the controller lost its store and wants to know who we are
   bool leaving_ = false;
   bool finished_ = false;
 };

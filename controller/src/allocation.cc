@@ -153,6 +153,7 @@ Reason ReasonOf(const DependencyState& dependency, const Member& member) {
 }  // namespace
 
 Calls DependencyState::Capacity() const {
+  if (retired) return 0;
   const Calls quota = policy.quota_or_max();
   return pool == nullptr ? quota : std::min(quota, pool->limit());
 }

@@ -9,16 +9,13 @@
 namespace plimsoll {
 namespace {
 
-// Lowered bounds that no raise takes along are written after this long: it only frees what a
-// successor would otherwise have to wait for.
-constexpr absl::Duration kFlushAfter = absl::Seconds(30);
 // A session that acknowledges nothing for so many grants gets no more.
 constexpr std::size_t kUnacknowledgedMax = 64;
 // How many offers one acknowledgement may serve; the next tick serves the rest.
 constexpr int kServedAtOnce = 32;
 
-Steps MakeSteps(const Policy& policy, Calls limit) {
-  const Calls base = std::min(limit, policy.base());
+Steps MakeSteps(const Policy& policy, const internal::Member& member, Calls limit) {
+  const Calls base = std::min(limit, member.base);
   return {limit, base, std::min(base, policy.outage.reserve)};
 }
 
@@ -27,9 +24,10 @@ Steps MakeSteps(const Policy& policy, Calls limit) {
 void Core::Impl::Hold(SessionState& session, const SyncEvent& event) {
   // The jitter keeps a fleet from answering in step.
   const absl::Duration hold = std::min(event.message.hold, options_.hold_max);
-  session.held =
-      internal::HeldSync{event.request, event.message.n, now_ + hold * random_.Uniform(0.5, 1.0)};
+  session.held = internal::HeldSync{event.request, event.message.n, now_,
+                                    now_ + hold * random_.Uniform(0.5, 1.0), exclusive_};
   by_held_request_[event.request] = session.id;
+  if (!exclusive_) unconfirmed_[session.id] = event.message.n;
 }
 
 void Core::Impl::ForgetHeld(SessionState& session) {
@@ -37,6 +35,7 @@ void Core::Impl::ForgetHeld(SessionState& session) {
   session.held.reset();
   session.prepared.reset();
   unwritten_.erase(session.id);
+  unconfirmed_.erase(session.id);
 }
 
 void Core::Impl::Supersede(SessionState& session) {
@@ -83,7 +82,7 @@ void Core::Impl::ConsiderHungry(const DependencyId& name) {
 }
 
 void Core::Impl::Consider(SessionState& session) {
-  if (!session.held.has_value()) return;
+  if (!session.held.has_value() || !session.held->confirmed) return;
   const bool hold_over = now_ >= session.held->until;
   if (session.prepared.has_value()) {
     if (hold_over) AnswerWithoutRaises(session);
@@ -108,6 +107,7 @@ bool Core::Impl::HasNews(const SessionState& session) const {
 }
 
 Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id) const {
+  if (learning_) return Renewed(dependency, id);
   const Member& member = dependency.members.at(id);
   const Calls reserved = dependency.ledger.Reserved(id);
   const Calls free = dependency.policy.quota_or_max() - dependency.ledger.Reserved();
@@ -115,7 +115,7 @@ Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id
   // C10: inherited reservations may be far above what is installed; renewing up to them would undo
   // a cut.
   if (free < 0) limit = std::min({limit, reserved, member.in_force.limit});
-  return MakeSteps(dependency.policy, std::max(0, limit));
+  return MakeSteps(dependency.policy, member, std::max(0, limit));
 }
 
 void Core::Impl::Answer(SessionState& session) {
@@ -171,6 +171,7 @@ Grant Core::Impl::MakeGrant(DependencyState& dependency, const SessionState& ses
   grant.lease = options_.lease;
   grant.base_lease = dependency.policy.outage.base_lease;
   grant.call_deadline = dependency.policy.call_deadline;
+  if (learning_) grant.renews = member.installed;  // L2
   Explanation explanation = Explain(dependency, member, steps);
   if (steps.limit != member.sent.limit) {
     explanation.reason = member.reason;
@@ -246,87 +247,6 @@ std::string Core::Impl::LogChange(const DependencyState& dependency, const Sessi
                    std::string(ToString(event.reason)), "); all instances together could use ",
                    inputs.wanted, " of ", dependency.Capacity(), ".");
   return log_.Append(std::move(event));
-}
-
-bool Core::Impl::IsDurable(const SessionState& session) const {
-  return std::all_of(session.dependencies.begin(), session.dependencies.end(),
-                     [&](const DependencyId& name) {
-                       const internal::Ledger& ledger = dependencies_.at(name).ledger;
-                       return durable_.Covers({name, session.id}, ledger.Bound(session.id));
-                     });
-}
-
-bool Core::Impl::NeedsWrite(const Event& event) const {
-  if (durable_.writing()) return false;
-  // A failing store is asked once a tick.
-  if (!store_ok_ && !std::holds_alternative<TickEvent>(event)) return false;
-  if (!unwritten_.empty()) return true;
-  const std::optional<Instant> touched = durable_.touched_at();
-  return touched.has_value() && (!store_ok_ || now_ - *touched >= kFlushAfter);
-}
-
-void Core::Impl::StartWrite() {
-  WriteBatch batch = durable_.Start([this](const BoundKey& key) { return WantedBound(key); });
-  std::set<SessionId> covered = std::exchange(unwritten_, {});
-  if (batch.empty()) {
-    for (const SessionId& id : covered) SendPrepared(sessions_.at(id));
-    return;
-  }
-  last_write_ = WriteId(last_write_.value + 1);
-  ++writes_total_;
-  for (const SessionId& id : covered) sessions_.at(id).prepared->write = last_write_;
-  covered_ = std::move(covered);
-  actions_.push_back(WriteAction{last_write_, std::move(batch)});
-}
-
-void Core::Impl::On(const WrittenEvent& event) {
-  PLIMSOLL_CHECK(event.write == last_write_, "writes end in order, each once");
-  const bool ok = event.status.ok();
-  durable_.Finish(ok, now_);
-  if (ok != store_ok_) {
-    Log(ok ? EventType::kStoreRecovered : EventType::kStoreFailed, nullptr, DependencyId(),
-        ok ? "The store works again."
-           : absl::StrCat("The store failed, no limit is raised until it works: ",
-                          std::string(event.status.message())));
-  }
-  store_ok_ = ok;
-  if (!ok) ++write_failures_total_;
-  for (const SessionId& id : std::exchange(covered_, {})) {
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end() || !found->second.prepared.has_value()) continue;
-    SessionState& session = found->second;
-    if (session.prepared->write != event.write) continue;  // a newer sync has taken its place
-    if (ok) {
-      SendPrepared(session);
-    } else {
-      session.prepared->write.reset();
-      unwritten_.insert(id);
-    }
-  }
-}
-
-std::optional<Bound> Core::Impl::WantedBound(const BoundKey& key) const {
-  const auto dependency = dependencies_.find(key.dependency);
-  const auto session = sessions_.find(key.session);
-  if (dependency == dependencies_.end() || session == sessions_.end()) return std::nullopt;
-  const internal::Ledger& ledger = dependency->second.ledger;
-  if (!ledger.Has(key.session)) return std::nullopt;
-  Bound bound;
-  bound.key = key;
-  bound.service = session->second.service;
-  bound.instance = session->second.instance;
-  bound.unique_instance = session->second.unique;
-  bound.steps = ledger.Bound(key.session);
-  const internal::LedgerTerms terms = ledger.Terms(key.session);
-  bound.lease = terms.lease;
-  bound.base_lease = terms.base_lease;
-  bound.call_deadline = terms.call_deadline;
-  if (bound.steps == Steps{}) return std::nullopt;
-  return bound;
-}
-
-void Core::Impl::Touch(const DependencyId& dependency, const SessionId& session) {
-  durable_.Touch({dependency, session}, now_);
 }
 
 }  // namespace plimsoll

@@ -31,26 +31,50 @@ AlgorithmConfig LawConfig(const Policy& policy) {
   return config;
 }
 
-// "5-1042": session ids are ordered by reign, then by registration.
-std::pair<std::int64_t, std::int64_t> OrderOf(const SessionId& id) {
+// Of a dependency that only the store knows any more.
+Policy RetiredPolicy(const Bound& bound, absl::Duration lease) {
+  Policy policy;
+  policy.name = bound.key.dependency;
+  policy.call_deadline = std::max(bound.call_deadline, absl::Milliseconds(1));
+  policy.outage.base_lease = std::max(bound.base_lease, lease);
+  return policy;
+}
+
+}  // namespace
+
+namespace internal {
+
+std::optional<std::pair<std::int64_t, std::int64_t>> OrderOf(const SessionId& id) {
   const std::size_t dash = id.value.find('-');
   std::int64_t epoch = 0;
   std::int64_t counter = 0;
   const bool valid = dash != std::string::npos &&
                      absl::SimpleAtoi(id.value.substr(0, dash), &epoch) &&
                      absl::SimpleAtoi(id.value.substr(dash + 1), &counter);
-  PLIMSOLL_CHECK(valid, "session ids are <epoch>-<counter>");
-  return {epoch, counter};
+  if (!valid || epoch < 0 || counter < 0) return std::nullopt;
+  return std::pair(epoch, counter);
 }
 
-}  // namespace
+std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy) {
+  auto law = MakeAlgorithm(LawConfig(policy));
+  PLIMSOLL_CHECK(law.ok(), "a valid policy has a valid algorithm");
+  return *std::move(law);
+}
+
+}  // namespace internal
 
 Core::Core(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now)
     : impl_(std::make_unique<Impl>(options, std::move(policies), inherited, now)) {}
 Core::~Core() = default;
 std::vector<Action> Core::Apply(const Event& event, Instant now) {
-  return impl_->Apply(event, now);
+  std::vector<Action> actions = impl_->Apply(event, now);
+  if (const std::optional<Epoch> next = impl_->successor()) {
+    impl_ = std::make_unique<Impl>(*impl_, *next);
+  }
+  return actions;
 }
+Epoch Core::epoch() const { return impl_->epoch(); }
+bool Core::learning() const { return impl_->learning(); }
 Snapshot Core::TakeSnapshot(Instant now) const { return impl_->TakeSnapshot(now); }
 const EventLog& Core::log() const { return impl_->log(); }
 Calls Core::Reserved(const DependencyId& dependency, Instant /*now*/) const {
@@ -65,6 +89,7 @@ Core::Impl::Impl(const CoreOptions& options, PolicySet policies, const StoreStat
                  Instant now)
     : options_(options),
       epoch_(inherited.epoch),
+      exclusive_(inherited.exclusive),
       started_at_(now),
       random_(options.seed),
       log_(inherited.epoch, options.events_keep),
@@ -72,29 +97,56 @@ Core::Impl::Impl(const CoreOptions& options, PolicySet policies, const StoreStat
       durable_(inherited.bounds) {
   PLIMSOLL_CHECK(Validate(options).ok(), "the core needs valid options");
   for (const auto& [name, policy] : policies) AddDependency(name, policy);
+  Begin(inherited);
+}
+
+Core::Impl::Impl(const Impl& former, Epoch epoch)
+    : options_(former.options_),
+      epoch_(epoch),
+      exclusive_(former.exclusive_),
+      started_at_(former.started_at_),
+      random_(former.random_),
+      log_(former.log_),
+      now_(former.now_),
+      durable_({}) {
+  for (const auto& [name, dependency] : former.dependencies_) {
+    if (!dependency.retired) AddDependency(name, dependency.policy);
+  }
+  StoreState lost;
+  lost.epoch = epoch;
+  lost.condition = StoreCondition::kLost;
+  lost.why = former.lost_why_;
+  lost.longest_hold = former.durable_longest_hold_;
+  Begin(lost);
+}
+
+void Core::Impl::Begin(const StoreState& inherited) {
   Log(EventType::kStarted, nullptr, DependencyId(),
       absl::StrCat("Reign ", epoch_.value, " began with ", inherited.bounds.size(),
                    " reservations of the reign before."));
+  new_store_ = inherited.condition == StoreCondition::kNew;
+  durable_longest_hold_ = inherited.longest_hold;
+  if (inherited.condition == StoreCondition::kLost) {
+    PLIMSOLL_CHECK(inherited.bounds.empty(), "a lost store has no bounds to be trusted");
+    BeginLearning(inherited.why);
+  }
+  if (LongestHold() > durable_longest_hold_) extra_.longest_hold = LongestHold();
   for (const Bound& bound : inherited.bounds) Inherit(bound);
   for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
 }
 
-void Core::Impl::AddDependency(const DependencyId& name, const Policy& policy) {
+DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Policy& policy) {
   PLIMSOLL_CHECK(Validate(policy, options_.lease).ok(), "the core needs valid policies");
   DependencyState& state = dependencies_.try_emplace(name, policy, TermsOf(policy)).first->second;
-  auto law = MakeAlgorithm(LawConfig(policy));
-  PLIMSOLL_CHECK(law.ok(), "a valid policy has a valid algorithm");
-  state.algorithm = *std::move(law);
-  if (policy.scope == Scope::kFleet) {
-    state.pool = std::make_unique<LawRunner>(*state.algorithm, policy.window, now_);
-  }
+  state.algorithm = internal::MakeLaw(policy);
+  if (policy.scope == Scope::kFleet) state.pool = MakeRunner(state, nullptr);
+  return state;
 }
 
 Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session) {
   Member& member = dependency.members.try_emplace(session.id, now_).first->second;
-  if (dependency.policy.scope == Scope::kInstance) {
-    member.law = std::make_unique<LawRunner>(*dependency.algorithm, dependency.policy.window, now_);
-  }
+  member.base = dependency.policy.base();
+  if (dependency.policy.scope == Scope::kInstance) member.law = MakeRunner(dependency, nullptr);
   session.dependencies.push_back(dependency.policy.name);
   return member;
 }
@@ -102,12 +154,11 @@ Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session
 // C9: what the reign before may have sent counts in full, for full holds from now.
 void Core::Impl::Inherit(const Bound& bound) {
   const auto found = dependencies_.find(bound.key.dependency);
-  if (found == dependencies_.end()) {
-    // The dependency is no longer configured: nothing will be granted, so nothing is booked.
-    durable_.Touch(bound.key, now_);
-    return;
-  }
-  DependencyState& dependency = found->second;
+  DependencyState& dependency =
+      found != dependencies_.end()
+          ? found->second
+          : AddDependency(bound.key.dependency, RetiredPolicy(bound, options_.lease));
+  if (found == dependencies_.end()) dependency.retired = true;
   SessionState& session = Adopt(bound);
   dependency.ledger.Inherit(
       bound.key.session, bound.steps,
@@ -120,7 +171,9 @@ void Core::Impl::Inherit(const Bound& bound) {
 SessionState& Core::Impl::Adopt(const Bound& bound) {
   SessionState& session = sessions_[bound.key.session];
   session.id = bound.key.session;
-  session.order = OrderOf(session.id);
+  const auto order = internal::OrderOf(session.id);
+  PLIMSOLL_CHECK(order.has_value(), "session ids are <epoch>-<counter>");
+  session.order = *order;
   session.inherited = true;
   session.service = bound.service;
   session.instance = bound.instance;
@@ -135,145 +188,8 @@ std::vector<Action> Core::Impl::Apply(const Event& event, Instant now) {
   now_ = now;
   std::visit([this](const auto& what) { On(what); }, event);
   if (NeedsWrite(event)) StartWrite();
+  AskForConfirmation();
   return std::exchange(actions_, {});
-}
-
-void Core::Impl::On(const RegisterEvent& event) {
-  if (std::optional<Refusal> refusal = Check(event.message)) {
-    Reply(event.request, *std::move(refusal));
-    return;
-  }
-  SessionState* known = FindByNonce(event.message);
-  if (known != nullptr && known->n.value > 0) {
-    Reply(event.request,
-          Refusal{RefusalCode::kStaleSync, "this registration is in use; it arrived late", epoch_});
-    return;
-  }
-  SessionState& session = known != nullptr ? *known : NewSession(event.message);
-  session.seen_at = now_;
-  RegisterAnswer answer;
-  answer.session = session.id;
-  answer.epoch = epoch_;
-  answer.hold_max = options_.hold_max;
-  answer.sync_min = options_.sync_min;
-  for (const DependencyId& name : event.message.dependencies) {
-    JoinDependency(session, name);
-    answer.settings.push_back(SettingsOf(name));
-  }
-  session.untold.clear();
-  Reply(event.request, std::move(answer));
-}
-
-std::optional<Refusal> Core::Impl::Check(const RegisterRequest& request) {
-  if (shutting_down_) return Refusal{RefusalCode::kNotReady, "shutting down", epoch_};
-  if (request.protocol != kProtocolVersion) {
-    return Refusal{RefusalCode::kAgentTooOld,
-                   absl::StrCat("protocol ", request.protocol,
-                                " is not spoken here; this controller "
-                                "speaks ",
-                                kProtocolVersion),
-                   epoch_};
-  }
-  if (static_cast<int>(request.dependencies.size()) > options_.dependencies_max) {
-    return Refusal{RefusalCode::kRateLimited,
-                   absl::StrCat("more than ", options_.dependencies_max, " dependencies"), epoch_};
-  }
-  if (FindByNonce(request) == nullptr &&
-      static_cast<int>(sessions_.size()) >= options_.sessions_max) {
-    return Refusal{RefusalCode::kRateLimited,
-                   absl::StrCat("there are ", options_.sessions_max,
-                                " sessions already; raise agents.sessions_max"),
-                   epoch_};
-  }
-  return std::nullopt;
-}
-
-SessionState* Core::Impl::FindByNonce(const RegisterRequest& request) {
-  const auto found = by_nonce_.find(request.nonce);
-  if (found == by_nonce_.end()) return nullptr;
-  SessionState& session = sessions_.at(found->second);
-  const bool same = session.service == request.service && session.instance == request.instance;
-  return same ? &session : nullptr;
-}
-
-SessionState& Core::Impl::NewSession(const RegisterRequest& request) {
-  const SessionId id(absl::StrCat(epoch_.value, "-", ++last_session_));
-  SessionState& session = sessions_[id];
-  session.id = id;
-  session.order = OrderOf(id);
-  session.service = request.service;
-  session.instance = request.instance;
-  session.unique = request.unique_instance;
-  session.zone = request.zone;
-  session.agent_version = request.agent_version;
-  session.nonce = request.nonce;
-  session.n = SyncNumber(0);
-  session.joined_at = now_;
-  by_nonce_[session.nonce] = id;
-  by_name_[{session.service, session.instance}].insert(id);
-  Log(EventType::kInstanceJoined, &session, DependencyId(),
-      absl::StrCat(request.instance.value, " of ", request.service.value, " joined."));
-  return session;
-}
-
-DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
-  const auto found = dependencies_.find(name);
-  if (found == dependencies_.end())
-    return {name, false, absl::ZeroDuration(), absl::ZeroDuration()};
-  return {name, true, found->second.policy.call_deadline, found->second.policy.window.length};
-}
-
-// True if the session is a member from now on.
-bool Core::Impl::JoinDependency(SessionState& session, const DependencyId& name) {
-  const auto found = dependencies_.find(name);
-  if (found == dependencies_.end()) {
-    auto& unknown = session.unknown_dependencies;
-    if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) {
-      unknown.push_back(name);
-      session.untold.push_back(name);
-      Log(EventType::kUnknownDependency, &session, name,
-          absl::StrCat(session.instance.value, " asked for ", name.value,
-                       ", which has no policy; its calls are refused."));
-    }
-    return false;
-  }
-  DependencyState& dependency = found->second;
-  if (dependency.ledger.Has(session.id)) {
-    if (dependency.ledger.Expire(session.id, now_) > 0) Touch(name, session.id);
-    dependency.ledger.ExtendHolds(session.id, now_);
-    return true;
-  }
-  dependency.ledger.Join(session.id, now_);
-  AddMember(dependency, session);
-  session.untold.push_back(name);
-  return true;
-}
-
-void Core::Impl::On(const ReleaseEvent& event) {
-  if (sessions_.contains(event.message.session)) {
-    Remove(event.message.session, EventType::kInstanceLeft);
-  }
-  Reply(event.request, Released{});
-}
-
-void Core::Impl::Remove(const SessionId& id, EventType why) {
-  SessionState& session = sessions_.at(id);
-  Supersede(session);
-  for (const DependencyId& name : session.dependencies) {
-    DependencyState& dependency = dependencies_.at(name);
-    if (dependency.ledger.Has(id)) dependency.ledger.Release(id);
-    dependency.members.erase(id);
-    Touch(name, id);
-  }
-  const std::vector<DependencyId> freed = session.dependencies;
-  Log(why, &session, DependencyId(),
-      absl::StrCat(session.instance.value, " of ", session.service.value,
-                   why == EventType::kInstanceLeft ? " left." : " was silent and has expired."));
-  if (!session.nonce.empty()) by_nonce_.erase(session.nonce);
-  by_name_[{session.service, session.instance}].erase(id);
-  unwritten_.erase(id);
-  sessions_.erase(id);
-  for (const DependencyId& name : freed) ConsiderHungry(name);
 }
 
 void Core::Impl::On(const AbandonEvent& event) {
@@ -281,37 +197,18 @@ void Core::Impl::On(const AbandonEvent& event) {
   if (found != by_held_request_.end()) ForgetHeld(sessions_.at(found->second));
 }
 
-void Core::Impl::On(const ConfirmedEvent& /*event*/) {}
-void Core::Impl::On(const PolicyEvent& /*event*/) {}
-
 void Core::Impl::On(const TickEvent& /*event*/) {
+  if (deposed_ || AwaitsNewReign()) return;
+  EndLearningIfOver();
+  confirm_failed_ = false;
   ExpireAll();
+  ForgetRetired();
   for (auto& [name, dependency] : dependencies_) {
     AdvanceLaws(dependency);
     internal::Allocate(dependency, sessions_, now_);
   }
   ConsiderAll();
-}
-
-void Core::Impl::ExpireAll() {
-  for (auto& [name, dependency] : dependencies_) {
-    const internal::Ledger::Expired expired = dependency.ledger.ExpireAll(now_);
-    for (const SessionId& id : expired.lowered) Touch(name, id);
-    for (const SessionId& id : expired.gone) {
-      dependency.members.erase(id);
-      std::erase(sessions_.at(id).dependencies, name);
-      Touch(name, id);
-    }
-  }
-  std::vector<SessionId> gone;
-  for (const auto& [id, session] : sessions_) {
-    const bool silent = now_ - session.seen_at > options_.lease;
-    if (session.dependencies.empty() && silent) gone.push_back(id);
-  }
-  for (const SessionId& id : gone) {
-    ++expired_total_;
-    Remove(id, EventType::kInstanceExpired);
-  }
+  AnswerUnconfirmed();
 }
 
 void Core::Impl::AdvanceLaws(DependencyState& dependency) {
@@ -342,9 +239,13 @@ void Core::Impl::AdvanceLaw(DependencyState& dependency, LawRunner& law, Calls i
 
 void Core::Impl::On(const ShutdownEvent& /*event*/) {
   shutting_down_ = true;
+  RefuseHeld(RefusalCode::kNotReady, "shutting down");
+}
+
+void Core::Impl::RefuseHeld(RefusalCode code, const std::string& detail) {
   for (auto& [id, session] : sessions_) {
     if (!session.held.has_value()) continue;
-    Reply(session.held->request, Refusal{RefusalCode::kNotReady, "shutting down", epoch_});
+    Reply(session.held->request, Refusal{code, detail, epoch_});
     ForgetHeld(session);
   }
 }

@@ -17,13 +17,21 @@
 
 namespace plimsoll {
 
-// The state machine, in four files: core.cc (events, sessions), core_sync.cc (what a sync does),
-// answers.cc (from offers to grants, rules C1, C4, C5, C8, C10), core_snapshot.cc (read model).
+// The state machine: core.cc (events, ticks), sessions.cc (who is there), core_sync.cc (what a sync
+// does), answers.cc (from offers to grants, rules C1, C4, C5, C8, C10), writes.cc (what must be
+// durable), leadership.cc (C6, C7), learning.cc (a lost store, L1, L2), policies.cc (what operators
+// change), core_snapshot.cc (read model).
 class Core::Impl {
  public:
   Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
+  // A new reign in learning mode, after one whose store was older than the agents. The log goes on.
+  Impl(const Impl& former, Epoch epoch);
 
   std::vector<Action> Apply(const Event& event, Instant now);
+  // The epoch of the reign that must follow this one now, if it is over.
+  std::optional<Epoch> successor() const { return successor_; }
+  Epoch epoch() const { return epoch_; }
+  bool learning() const { return learning_; }
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const { return log_; }
   Calls Reserved(const DependencyId& dependency) const;
@@ -33,6 +41,8 @@ class Core::Impl {
   using SessionState = internal::SessionState;
   using DependencyState = internal::DependencyState;
   using Member = internal::Member;
+
+  void Begin(const StoreState& inherited);
 
   // Events: core.cc.
   void On(const RegisterEvent& event);
@@ -45,14 +55,16 @@ class Core::Impl {
   void On(const TickEvent& event);
   void On(const ShutdownEvent& event);
 
-  void AddDependency(const DependencyId& name, const Policy& policy);
+  DependencyState& AddDependency(const DependencyId& name, const Policy& policy);
   Member& AddMember(DependencyState& dependency, SessionState& session);
   void Inherit(const Bound& bound);
   SessionState& Adopt(const Bound& bound);
   SessionState* FindByNonce(const RegisterRequest& request);
   SessionState& NewSession(const RegisterRequest& request);
+  std::optional<Refusal> CheckReign() const;
   std::optional<Refusal> Check(const RegisterRequest& request);
   std::optional<Refusal> Check(const SyncRequest& request);
+  std::optional<Refusal> CheckReports(const SyncRequest& request) const;
   std::optional<Refusal> CheckFence(SessionState& session);
   void Accept(const SyncEvent& event, SessionState& session);
   bool JoinDependency(SessionState& session, const DependencyId& name);
@@ -65,6 +77,35 @@ class Core::Impl {
   void AdvanceLaws(DependencyState& dependency);
   void AdvanceLaw(DependencyState& dependency, internal::LawRunner& law, Calls in_flight_max);
   DependencySettings SettingsOf(const DependencyId& name) const;
+  void RefuseHeld(RefusalCode code, const std::string& detail);
+
+  // Leadership: leadership.cc.
+  void AskForConfirmation();
+  void Confirm(const std::vector<std::pair<SessionId, SyncNumber>>& syncs);
+  void AnswerUnconfirmed();
+  void LowerUnconfirmed(SessionState& session);
+  void Depose(const std::string& why);
+
+  // Lost store: learning.cc.
+  void BeginLearning(const std::string& why);
+  void EndLearningIfOver();
+  absl::Duration LongestHold() const;
+  std::optional<Refusal> CheckUnknown(const SyncRequest& request);
+  std::optional<Refusal> CheckEpoch(const SyncRequest& request);
+  void AdoptClaims(const SyncRequest& request);
+  void BookClaim(DependencyState& dependency, const SessionState& session,
+                 const DependencyReport& report);
+  bool AwaitsNewReign() const;
+  Steps Renewed(const DependencyState& dependency, const SessionId& id) const;
+
+  // Policies: policies.cc.
+  void ChangePolicy(DependencyState& dependency, const Policy& policy);
+  void RebuildLaws(DependencyState& dependency, const Policy& before);
+  std::unique_ptr<internal::LawRunner> MakeRunner(const DependencyState& dependency,
+                                                  const internal::LawRunner* former) const;
+  void Retire(DependencyState& dependency);
+  void TellSettings(const DependencyId& name);
+  void ForgetRetired();
 
   // Answers: answers.cc.
   void Hold(SessionState& session, const SyncEvent& event);
@@ -86,6 +127,7 @@ class Core::Impl {
   bool IsDurable(const SessionState& session) const;
   bool NeedsWrite(const Event& event) const;
   void StartWrite();
+  void FinishExtra(bool ok);
   void SendPrepared(SessionState& session);
   void ForgetHeld(SessionState& session);
   std::optional<Bound> WantedBound(const BoundKey& key) const;
@@ -101,6 +143,7 @@ class Core::Impl {
 
   const CoreOptions options_;
   const Epoch epoch_;
+  const bool exclusive_;
   const Instant started_at_;
   Random random_;
   EventLog log_;
@@ -122,7 +165,26 @@ class Core::Impl {
   std::int64_t last_session_ = 0;
   WriteId last_write_;
   bool store_ok_ = true;
+  bool writing_ = false;
   bool shutting_down_ = false;
+  bool deposed_ = false;
+
+  // Syncs that wait for the next confirmation, and those that the one under way will confirm.
+  std::map<SessionId, SyncNumber> unconfirmed_;
+  std::vector<std::pair<SessionId, SyncNumber>> confirming_;
+  ConfirmId last_confirm_;
+  bool confirm_failed_ = false;
+
+  // Learning.
+  bool new_store_ = false;  // made on purpose for a fleet that holds nothing
+  bool learning_ = false;
+  Instant learning_until_;
+  std::string lost_why_;
+  absl::Duration durable_longest_hold_;
+  // What the next write carries beside bounds, and what the one under way does.
+  WriteBatch extra_;
+  WriteBatch extra_under_way_;
+  std::optional<Epoch> successor_;
 
   std::array<std::int64_t, kSyncResults> syncs_total_{};
   std::int64_t expired_total_ = 0;

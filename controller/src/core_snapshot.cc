@@ -100,6 +100,9 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
   snapshot.at = now;
   snapshot.started_at = started_at_;
   snapshot.store_ok = store_ok_;
+  snapshot.learning = learning_;
+  snapshot.learning_until = learning_until_;
+  snapshot.store_lost_why = lost_why_;
   snapshot.syncs_total = syncs_total_;
   snapshot.instances_expired_total = expired_total_;
   snapshot.writes_total = writes_total_;
@@ -109,6 +112,7 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
     if (session.held.has_value()) ++snapshot.held_syncs;
   }
   for (const auto& [name, dependency] : dependencies_) {
+    if (dependency.retired && dependency.ledger.Reserved() == 0) continue;
     DependencyRow row = MakeDependencyRow(dependency);
     for (const auto& [id, member] : dependency.members) {
       const SessionState& session = sessions_.at(id);

@@ -25,23 +25,21 @@ void Core::Impl::On(const SyncEvent& event) {
 }
 
 std::optional<Refusal> Core::Impl::Check(const SyncRequest& request) {
-  if (shutting_down_) return Refusal{RefusalCode::kNotReady, "shutting down", epoch_};
+  if (std::optional<Refusal> refusal = CheckReign()) return refusal;
+  if (std::optional<Refusal> refusal = CheckEpoch(request)) return refusal;
+  if (std::optional<Refusal> refusal = CheckReports(request)) return refusal;
   const auto found = sessions_.find(request.session);
-  if (found == sessions_.end()) {
-    return Refusal{RefusalCode::kSessionUnknown, "no such session; register again", epoch_};
-  }
+  if (found == sessions_.end()) return CheckUnknown(request);
   if (request.n <= found->second.n) {
     return Refusal{RefusalCode::kStaleSync,
                    absl::StrCat("n ", request.n.value, " is not above ", found->second.n.value,
                                 ", which was accepted already"),
                    epoch_};
   }
-  if (request.epoch > epoch_) {
-    return Refusal{RefusalCode::kNotReady,
-                   absl::StrCat("epoch ", request.epoch.value, " is above ", epoch_.value,
-                                " of this controller: its store is older than what agents know"),
-                   epoch_};
-  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Core::Impl::CheckReports(const SyncRequest& request) const {
   if (static_cast<int>(request.dependencies.size()) > options_.dependencies_max) {
     return Refusal{RefusalCode::kRateLimited,
                    absl::StrCat("more than ", options_.dependencies_max, " dependencies"), epoch_};
@@ -99,6 +97,9 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   DependencyState& dependency = dependencies_.at(report.dependency);
   Member& member = dependency.members.at(session.id);
   Calls freed = 0;
+  if (learning_ && session.adopted && report.installed.epoch != epoch_) {
+    BookClaim(dependency, session, report);
+  }
   // C2: a stamp of another reign says nothing of this one's grants.
   if (report.installed.epoch == epoch_) {
     freed = dependency.ledger.Acknowledge(session.id, report.installed.seq, report.in_flight);

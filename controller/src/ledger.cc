@@ -9,6 +9,12 @@ namespace {
 
 double Stretch(double rate_error) { return (1 + rate_error) / (1 - rate_error); }
 
+LedgerTerms Widest(const LedgerTerms& a, const LedgerTerms& b) {
+  return {std::max(a.lease, b.lease), std::max(a.base_lease, b.base_lease),
+          std::max(a.call_deadline, b.call_deadline),
+          std::max(a.clock_rate_error, b.clock_rate_error)};
+}
+
 // Keeps limit >= base >= reserve.
 Steps WithoutLimit(const Steps& steps) { return {steps.base, steps.base, steps.reserve}; }
 Steps WithoutBase(const Steps& steps) { return {steps.reserve, steps.reserve, steps.reserve}; }
@@ -31,18 +37,31 @@ void Ledger::Inherit(const SessionId& session, const Steps& bound, const LedgerT
   entry.inherited = bound;
   entry.inherited_terms = terms;
   // What the reign before sent may last longer than what this one would send.
-  entry.limit_hold = std::max(entry.limit_hold, now + Stretched(terms.lease + terms.call_deadline));
-  entry.base_hold =
-      std::max(entry.base_hold, now + Stretched(terms.base_lease + terms.call_deadline));
+  entry.limit_hold = std::max(entry.limit_hold, LimitHoldFrom(now, terms));
+  entry.base_hold = std::max(entry.base_hold, BaseHoldFrom(now, terms));
   total_ += Reservation(entry);
+}
+
+void Ledger::Claim(const SessionId& session, const Steps& claim) {
+  Entry& entry = At(session);
+  const Calls before = Reservation(entry);
+  entry.inherited = Highest(entry.inherited, claim);
+  total_ += Reservation(entry) - before;
+}
+
+void Ledger::SetTerms(const LedgerTerms& terms, Instant now) {
+  const LedgerTerms former = Widest(terms_, former_terms_.value_or(terms_));
+  former_terms_ = former;
+  former_until_ = std::max(former_until_, BaseHoldFrom(now, former));
+  terms_ = terms;
 }
 
 void Ledger::ExtendHolds(const SessionId& session, Instant now) {
   Entry& entry = At(session);
-  entry.limit_hold =
-      std::max(entry.limit_hold, now + Stretched(terms_.lease + terms_.call_deadline));
-  entry.base_hold =
-      std::max(entry.base_hold, now + Stretched(terms_.base_lease + terms_.call_deadline));
+  if (former_terms_.has_value() && now >= former_until_) former_terms_.reset();
+  const LedgerTerms terms = Widest(terms_, former_terms_.value_or(terms_));
+  entry.limit_hold = std::max(entry.limit_hold, LimitHoldFrom(now, terms));
+  entry.base_hold = std::max(entry.base_hold, BaseHoldFrom(now, terms));
   entry.limit_ended = false;
 }
 
@@ -117,13 +136,16 @@ Steps Ledger::Bound(const SessionId& session) const {
 }
 
 LedgerTerms Ledger::Terms(const SessionId& session) const {
-  LedgerTerms terms = terms_;
-  if (const auto& inherited = At(session).inherited_terms) {
-    terms.lease = std::max(terms.lease, inherited->lease);
-    terms.base_lease = std::max(terms.base_lease, inherited->base_lease);
-    terms.call_deadline = std::max(terms.call_deadline, inherited->call_deadline);
-  }
-  return terms;
+  const LedgerTerms terms = Widest(terms_, former_terms_.value_or(terms_));
+  return Widest(terms, At(session).inherited_terms.value_or(terms));
+}
+
+Instant Ledger::LimitHoldFrom(Instant now, const LedgerTerms& terms) const {
+  return now + Stretched(terms.lease + terms.call_deadline);
+}
+
+Instant Ledger::BaseHoldFrom(Instant now, const LedgerTerms& terms) const {
+  return now + Stretched(terms.base_lease + terms.call_deadline);
 }
 
 bool Ledger::LimitHeld(const SessionId& session, Instant now) const {

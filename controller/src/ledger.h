@@ -44,6 +44,12 @@ class Ledger {
   // A session of the reign before, with the bound that was durable and its terms (rule C9).
   void Inherit(const SessionId& session, const Steps& bound, const LedgerTerms& terms, Instant now);
 
+  // Learning mode only: a session proves that it may have this in force, from a reign whose books
+  // are lost. The only way, beside Book(), in which R rises.
+  void Claim(const SessionId& session, const Steps& claim);
+  // What is granted from now on may last this long. Holds go on covering what was granted before.
+  void SetTerms(const LedgerTerms& terms, Instant now);
+
   // A message of the session arrived: what it holds may stay in force for another lease.
   // Requires Has(session), like all that follow.
   void ExtendHolds(const SessionId& session, Instant now);
@@ -101,9 +107,14 @@ class Ledger {
   Entry& At(const SessionId& session);
   const Entry& At(const SessionId& session) const;
   absl::Duration Stretched(absl::Duration duration) const { return duration * stretch_; }
+  Instant LimitHoldFrom(Instant now, const LedgerTerms& terms) const;
+  Instant BaseHoldFrom(Instant now, const LedgerTerms& terms) const;
 
   LedgerTerms terms_;
   double stretch_;
+  // Of grants made before SetTerms(), as long as they can last.
+  std::optional<LedgerTerms> former_terms_;
+  Instant former_until_;
   absl::flat_hash_map<SessionId, Entry> entries_;
   Calls total_ = 0;
 };

@@ -20,6 +20,9 @@ class LawRunner {
   // `law` must outlive the runner.
   LawRunner(const LimitAlgorithm& law, const WindowConfig& config, Instant now);
 
+  // Goes on where `former` stood, which had a law of the same kind with other settings.
+  void Continue(const LawRunner& former) { state_ = former.state_; }
+
   // What one instance measured. Windows of several instances add up as running side by side.
   void Add(const Window& window);
   struct Outcome {

@@ -50,6 +50,8 @@ struct DependencyState {
       : policy(its_policy), ledger(terms) {}
 
   Policy policy;
+  // The policy is gone: nothing is granted any more, and what is granted is taken back.
+  bool retired = false;
   std::unique_ptr<LimitAlgorithm> algorithm;
   std::unique_ptr<LawRunner> pool;  // scope fleet only
   Ledger ledger;
@@ -73,7 +75,9 @@ struct DependencyState {
 struct HeldSync {
   RequestId request;
   SyncNumber n;
+  Instant since;
   Instant until;
+  bool confirmed = false;  // this reign stood after the sync had arrived (C6)
 };
 
 // An answer that waits until its grants are durable.
@@ -91,10 +95,12 @@ struct SessionState {
   bool unique = false;
   std::string zone;
   std::string agent_version;
-  std::string nonce;       // empty if inherited from the reign before
-  SyncNumber n{-1};        // newest accepted; 0 after the registration
-  bool inherited = false;  // known from the store only, until it speaks
-  bool spoken = false;     // a sync was accepted in this reign
+  std::string nonce;           // empty if inherited from the reign before
+  SyncNumber n{-1};            // newest accepted; 0 after the registration
+  SyncNumber confirmed_n{-1};  // newest confirmed
+  bool inherited = false;      // known from the store only, until it speaks
+  bool adopted = false;        // known only by its own claim: the store was lost
+  bool spoken = false;         // a sync was accepted in this reign
   bool leaving = false;
   bool fenced = false;
   Instant joined_at;
@@ -105,5 +111,11 @@ struct SessionState {
   std::optional<HeldSync> held;
   std::optional<PreparedAnswer> prepared;
 };
+
+// The law of a policy, which must be valid.
+std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy);
+
+// "5-1042": session ids are ordered by reign, then by registration. Nothing for what is none.
+std::optional<std::pair<std::int64_t, std::int64_t>> OrderOf(const SessionId& id);
 
 }  // namespace plimsoll::internal

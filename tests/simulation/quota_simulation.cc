@@ -25,7 +25,7 @@ constexpr std::string_view kUsage =
     "usage: quota_simulation [--scenario NAME] [--runs N] [--seed S] [--trace] [--json]\n"
     "       quota_simulation --mutants [--runs N]\n"
     "       quota_simulation --mutant NAME [--seed S]\n"
-    "  --scenario NAME  calm, mild, harsh, churn or extreme; all of them by default\n"
+    "  --scenario NAME  one kind of day, see controller/simulation/README.md; all by default\n"
     "  --runs N         seeds S to S + N - 1; 20 by default\n"
     "  --seed S         the first seed; 1 by default\n"
     "  --trace          one run, message by message, up to the first violation\n"
@@ -120,7 +120,7 @@ Summary Run(const Scenario& scenario, const Arguments& arguments) {
 }
 
 void PrintText(const Summary& s) {
-  absl::PrintF("%-8s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
+  absl::PrintF("%-10s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
                s.broken[1], s.broken[2], s.broken[3]);
   absl::PrintF("  largest sums: limits %d, in flight %d, reservations %d", s.limits_max,
                s.in_flight_max, s.reserved_max);
@@ -156,7 +156,7 @@ bool PrintMutants(std::uint64_t runs) {
   for (const Mutant& mutant : internal::Mutants()) {
     const std::optional<SimulationResult> caught = internal::Catch(mutant, runs);
     all = all && caught.has_value();
-    absl::PrintF("%-4s %-21s %-8s ", mutant.rule, mutant.name, mutant.scenario);
+    absl::PrintF("%-4s %-26s %-8s ", mutant.rule, mutant.name, mutant.scenario);
     if (caught) {
       absl::PrintF("seed %d %s\n", caught->seed, caught->first_violation);
     } else {

@@ -5,10 +5,7 @@
 namespace plimsoll::internal {
 
 CoreDriver::CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write)
-    : core_(core),
-      clock_(clock),
-      write_(std::move(write)),
-      epoch_(core.TakeSnapshot(clock.Now()).epoch) {}
+    : core_(core), clock_(clock), write_(std::move(write)) {}
 
 template <typename EventType, typename Message>
 RequestId CoreDriver::SendEvent(Message message, Reply reply) {

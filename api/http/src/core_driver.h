@@ -34,7 +34,7 @@ class CoreDriver {
   std::shared_ptr<const Snapshot> GetSnapshot();
   const EventLog& log() const { return core_.log(); }
   // Of this reign.
-  Epoch epoch() const { return epoch_; }
+  Epoch epoch() const { return core_.epoch(); }
 
   static constexpr absl::Duration kSnapshotAgeMax = absl::Milliseconds(200);
 
@@ -46,7 +46,6 @@ class CoreDriver {
   Core& core_;
   const Clock& clock_;
   const std::function<void(WriteAction)> write_;
-  const Epoch epoch_;
   absl::flat_hash_map<RequestId, Reply> waiting_;
   std::int64_t requests_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;

@@ -19,11 +19,13 @@ struct Instance {
   bool alive() const { return process != nullptr && process->alive(); }
 };
 
+using Controllers = std::vector<std::unique_ptr<ControllerHost>>;
+
 // Looks at the whole world after every event, as nobody inside it can. Thread-compatible.
 class Checker {
  public:
-  Checker(World& world, const ControllerHost& controller, const std::vector<Instance>& instances,
-          SimulationResult& result);
+  Checker(World& world, const VirtualStore& store, const Controllers& controllers,
+          const std::vector<Instance>& instances, SimulationResult& result);
 
   // Does nothing if nothing can have risen since the last time.
   void Check();
@@ -33,12 +35,16 @@ class Checker {
  private:
   void CheckLimits();
   void CheckInFlight();
-  void CheckReservations();
-  void CheckCovered(const SessionId& session, Calls calls, const char* what);
+  void CheckReservations(const ControllerHost& controller);
+  void CheckCovered(const ControllerHost& controller, const SessionId& session, Calls calls,
+                    const char* what);
+  // The one that reigns by the store's word; null if it does not run, or is still learning.
+  const ControllerHost* Rightful() const;
   void Report(Invariant invariant, const std::string& what);
 
   World& world_;
-  const ControllerHost& controller_;
+  const VirtualStore& store_;
+  const Controllers& controllers_;
   const std::vector<Instance>& instances_;
   SimulationResult& result_;
   double usable_ = 0;

@@ -31,18 +31,23 @@ class Fleet {
   void OnAgentEnded(int index);
   void StartController();
   void StopController();
+  void FailOver();
+  void Separate(int former);
 
   // The adversary.
   void Strike();
   void StrikeAgent(int index);
   void CutOff(int index);
 
+  void ChangeQuota();
   void SampleOften();
   int PickInstance();
   absl::Duration DrawExponential(absl::Duration mean);
 
   World world_;
-  ControllerHost controller_;
+  VirtualStore store_;
+  Controllers controllers_;
+  std::size_t leader_ = 0;
   std::vector<Instance> instances_;
   std::vector<std::unique_ptr<AgentProcess>> processes_;  // all there ever were
   SimulationResult result_;

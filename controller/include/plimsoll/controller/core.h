@@ -102,6 +102,12 @@ class Core {
   // Handles one event. `now` must not be smaller than in earlier calls.
   std::vector<Action> Apply(const Event& event, Instant now);
 
+  // Of the reign that goes on. It changes when agents have shown that the store is older than they
+  // are: then a new reign begins, in learning mode.
+  Epoch epoch() const;
+  // The store was lost, and what agents hold is still being learnt.
+  bool learning() const;
+
   // The read model, as of `now`: O(number of instances).
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const;

@@ -49,11 +49,14 @@ struct WriteBatch {
   // All bounds are dropped before `put`, and the reign goes on under this epoch, which is larger
   // than the one before: agents have shown that the store is older than they are.
   std::optional<Epoch> new_epoch;
+  // Learning is over: from now on the bounds tell everything that may be in force.
+  bool learned = false;
   // The longest hold that may ever have been granted, if it grew. See StoreState.
   std::optional<absl::Duration> longest_hold;
 
   bool empty() const {
-    return put.empty() && erase.empty() && !new_epoch.has_value() && !longest_hold.has_value();
+    return put.empty() && erase.empty() && !new_epoch.has_value() && !learned &&
+           !longest_hold.has_value();
   }
 };
 

@@ -1,0 +1,110 @@
+// What operators change while agents hold grants: the books go on, grants follow by the rules.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/src/allocation.h"
+#include "controller/src/core_impl.h"
+#include "plimsoll/core/check.h"
+
+namespace plimsoll {
+
+using internal::DependencyState;
+using internal::LawRunner;
+using internal::Member;
+
+namespace {
+
+std::string QuotaOf(const Policy& policy) {
+  return policy.quota.has_value() ? absl::StrCat(*policy.quota) : "none";
+}
+
+}  // namespace
+
+void Core::Impl::On(const PolicyEvent& event) {
+  for (auto& [name, dependency] : dependencies_) {
+    if (!event.policies.contains(name)) Retire(dependency);
+  }
+  for (const auto& [name, policy] : event.policies) {
+    const auto found = dependencies_.find(name);
+    if (found != dependencies_.end()) {
+      ChangePolicy(found->second, policy);
+      continue;
+    }
+    AddDependency(name, policy);
+    Log(EventType::kPoliciesChanged, nullptr, name,
+        absl::StrCat(name.value, " has a policy now: quota ", QuotaOf(policy), "."));
+    TellSettings(name);
+  }
+  if (LongestHold() > durable_longest_hold_) extra_.longest_hold = LongestHold();
+  for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
+  ConsiderAll();
+}
+
+void Core::Impl::ChangePolicy(DependencyState& dependency, const Policy& policy) {
+  PLIMSOLL_CHECK(Validate(policy, options_.lease).ok(), "the core needs valid policies");
+  const Policy before = std::exchange(dependency.policy, policy);
+  const bool was_retired = std::exchange(dependency.retired, false);
+  dependency.ledger.SetTerms(TermsOf(policy), now_);
+  RebuildLaws(dependency, before);
+  dependency.moved = before.quota != policy.quota ? Reason::kQuotaChanged : Reason::kConfigReloaded;
+  TellSettings(policy.name);
+  if (before.quota == policy.quota && !was_retired) return;
+  Log(EventType::kPoliciesChanged, nullptr, policy.name,
+      absl::StrCat("The quota of ", policy.name.value, " was ",
+                   was_retired ? "none" : QuotaOf(before), " and is ", QuotaOf(policy), "; ",
+                   dependency.ledger.Reserved(), " are reserved."));
+}
+
+// Laws of the same kind go on with what they have found. A fixed limit has found nothing.
+void Core::Impl::RebuildLaws(DependencyState& dependency, const Policy& before) {
+  const Policy& policy = dependency.policy;
+  const bool same = before.scope == policy.scope &&
+                    before.algorithm.kind == policy.algorithm.kind &&
+                    policy.algorithm.kind != AlgorithmKind::kFixed;
+  // The former runners refer to it until they are replaced.
+  const std::unique_ptr<LimitAlgorithm> former =
+      std::exchange(dependency.algorithm, internal::MakeLaw(policy));
+  dependency.pool = policy.scope == Scope::kFleet
+                        ? MakeRunner(dependency, same ? dependency.pool.get() : nullptr)
+                        : nullptr;
+  for (auto& [id, member] : dependency.members) {
+    member.law = policy.scope == Scope::kInstance
+                     ? MakeRunner(dependency, same ? member.law.get() : nullptr)
+                     : nullptr;
+  }
+}
+
+std::unique_ptr<LawRunner> Core::Impl::MakeRunner(const DependencyState& dependency,
+                                                  const LawRunner* former) const {
+  auto runner = std::make_unique<LawRunner>(*dependency.algorithm, dependency.policy.window, now_);
+  if (former != nullptr) runner->Continue(*former);
+  return runner;
+}
+
+// Nothing is granted any more; what is granted stays in the books until it has been given back.
+void Core::Impl::Retire(DependencyState& dependency) {
+  if (std::exchange(dependency.retired, true)) return;
+  dependency.moved = Reason::kConfigReloaded;
+  TellSettings(dependency.policy.name);
+  Log(EventType::kPoliciesChanged, nullptr, dependency.policy.name,
+      absl::StrCat(dependency.policy.name.value, " has no policy any more; ",
+                   dependency.ledger.Reserved(), " are reserved and will be taken back."));
+}
+
+void Core::Impl::ForgetRetired() {
+  std::erase_if(dependencies_, [](const auto& entry) {
+    return entry.second.retired && entry.second.members.empty();
+  });
+}
+
+void Core::Impl::TellSettings(const DependencyId& name) {
+  for (auto& [id, session] : sessions_) {
+    const auto& joined = session.dependencies;
+    if (std::find(joined.begin(), joined.end(), name) == joined.end()) continue;
+    auto& untold = session.untold;
+    if (std::find(untold.begin(), untold.end(), name) == untold.end()) untold.push_back(name);
+  }
+}
+
+}  // namespace plimsoll

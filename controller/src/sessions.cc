@@ -1,0 +1,185 @@
+// Sessions come, join dependencies, and go.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/src/core_impl.h"
+
+namespace plimsoll {
+
+using internal::DependencyState;
+using internal::Member;
+using internal::SessionState;
+
+void Core::Impl::On(const RegisterEvent& event) {
+  if (std::optional<Refusal> refusal = Check(event.message)) {
+    Reply(event.request, *std::move(refusal));
+    return;
+  }
+  SessionState* known = FindByNonce(event.message);
+  if (known != nullptr && known->n.value > 0) {
+    Reply(event.request,
+          Refusal{RefusalCode::kStaleSync, "this registration is in use; it arrived late", epoch_});
+    return;
+  }
+  SessionState& session = known != nullptr ? *known : NewSession(event.message);
+  session.seen_at = now_;
+  RegisterAnswer answer;
+  answer.session = session.id;
+  answer.epoch = epoch_;
+  answer.hold_max = options_.hold_max;
+  answer.sync_min = options_.sync_min;
+  for (const DependencyId& name : event.message.dependencies) {
+    JoinDependency(session, name);
+    answer.settings.push_back(SettingsOf(name));
+  }
+  session.untold.clear();
+  Reply(event.request, std::move(answer));
+}
+
+std::optional<Refusal> Core::Impl::Check(const RegisterRequest& request) {
+  if (std::optional<Refusal> refusal = CheckReign()) return refusal;
+  if (request.protocol != kProtocolVersion) {
+    return Refusal{RefusalCode::kAgentTooOld,
+                   absl::StrCat("protocol ", request.protocol,
+                                " is not spoken here; this controller "
+                                "speaks ",
+                                kProtocolVersion),
+                   epoch_};
+  }
+  if (static_cast<int>(request.dependencies.size()) > options_.dependencies_max) {
+    return Refusal{RefusalCode::kRateLimited,
+                   absl::StrCat("more than ", options_.dependencies_max, " dependencies"), epoch_};
+  }
+  if (FindByNonce(request) == nullptr &&
+      static_cast<int>(sessions_.size()) >= options_.sessions_max) {
+    return Refusal{RefusalCode::kRateLimited,
+                   absl::StrCat("there are ", options_.sessions_max,
+                                " sessions already; raise agents.sessions_max"),
+                   epoch_};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Core::Impl::CheckReign() const {
+  if (shutting_down_) return Refusal{RefusalCode::kNotReady, "shutting down", epoch_};
+  if (deposed_) return Refusal{RefusalCode::kNotLeader, "another controller reigns", epoch_};
+  if (AwaitsNewReign()) {
+    return Refusal{RefusalCode::kNotReady, "a new reign begins, which will learn", epoch_};
+  }
+  return std::nullopt;
+}
+
+SessionState* Core::Impl::FindByNonce(const RegisterRequest& request) {
+  const auto found = by_nonce_.find(request.nonce);
+  if (found == by_nonce_.end()) return nullptr;
+  SessionState& session = sessions_.at(found->second);
+  const bool same = session.service == request.service && session.instance == request.instance;
+  return same ? &session : nullptr;
+}
+
+SessionState& Core::Impl::NewSession(const RegisterRequest& request) {
+  const SessionId id(absl::StrCat(epoch_.value, "-", ++last_session_));
+  SessionState& session = sessions_[id];
+  session.id = id;
+  session.order = {epoch_.value, last_session_};
+  session.service = request.service;
+  session.instance = request.instance;
+  session.unique = request.unique_instance;
+  session.zone = request.zone;
+  session.agent_version = request.agent_version;
+  session.nonce = request.nonce;
+  session.n = SyncNumber(0);
+  session.joined_at = now_;
+  by_nonce_[session.nonce] = id;
+  by_name_[{session.service, session.instance}].insert(id);
+  Log(EventType::kInstanceJoined, &session, DependencyId(),
+      absl::StrCat(request.instance.value, " of ", request.service.value, " joined."));
+  return session;
+}
+
+DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
+  const auto found = dependencies_.find(name);
+  if (found == dependencies_.end() || found->second.retired) {
+    return {name, false, absl::ZeroDuration(), absl::ZeroDuration()};
+  }
+  return {name, true, found->second.policy.call_deadline, found->second.policy.window.length};
+}
+
+// True if the session is a member from now on.
+bool Core::Impl::JoinDependency(SessionState& session, const DependencyId& name) {
+  const auto found = dependencies_.find(name);
+  const bool joined = found != dependencies_.end() && found->second.ledger.Has(session.id);
+  if (found == dependencies_.end() || (found->second.retired && !joined)) {
+    auto& unknown = session.unknown_dependencies;
+    if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) {
+      unknown.push_back(name);
+      session.untold.push_back(name);
+      Log(EventType::kUnknownDependency, &session, name,
+          absl::StrCat(session.instance.value, " asked for ", name.value,
+                       ", which has no policy; its calls are refused."));
+    }
+    return false;
+  }
+  DependencyState& dependency = found->second;
+  if (joined) {
+    if (dependency.ledger.Expire(session.id, now_) > 0) Touch(name, session.id);
+    dependency.ledger.ExtendHolds(session.id, now_);
+    return true;
+  }
+  std::erase(session.unknown_dependencies, name);
+  dependency.ledger.Join(session.id, now_);
+  AddMember(dependency, session);
+  session.untold.push_back(name);
+  return true;
+}
+
+void Core::Impl::On(const ReleaseEvent& event) {
+  if (sessions_.contains(event.message.session)) {
+    Remove(event.message.session, EventType::kInstanceLeft);
+  }
+  Reply(event.request, Released{});
+}
+
+void Core::Impl::Remove(const SessionId& id, EventType why) {
+  SessionState& session = sessions_.at(id);
+  Supersede(session);
+  for (const DependencyId& name : session.dependencies) {
+    DependencyState& dependency = dependencies_.at(name);
+    if (dependency.ledger.Has(id)) dependency.ledger.Release(id);
+    dependency.members.erase(id);
+    Touch(name, id);
+  }
+  const std::vector<DependencyId> freed = session.dependencies;
+  Log(why, &session, DependencyId(),
+      absl::StrCat(session.instance.value, " of ", session.service.value,
+                   why == EventType::kInstanceLeft ? " left." : " was silent and has expired."));
+  if (!session.nonce.empty()) by_nonce_.erase(session.nonce);
+  by_name_[{session.service, session.instance}].erase(id);
+  unwritten_.erase(id);
+  sessions_.erase(id);
+  for (const DependencyId& name : freed) ConsiderHungry(name);
+}
+
+void Core::Impl::ExpireAll() {
+  for (auto& [name, dependency] : dependencies_) {
+    const internal::Ledger::Expired expired = dependency.ledger.ExpireAll(now_);
+    for (const SessionId& id : expired.lowered) Touch(name, id);
+    for (const SessionId& id : expired.gone) {
+      dependency.members.erase(id);
+      std::erase(sessions_.at(id).dependencies, name);
+      Touch(name, id);
+    }
+  }
+  std::vector<SessionId> gone;
+  for (const auto& [id, session] : sessions_) {
+    const bool silent = now_ - session.seen_at > options_.lease;
+    if (session.dependencies.empty() && silent) gone.push_back(id);
+  }
+  for (const SessionId& id : gone) {
+    ++expired_total_;
+    Remove(id, EventType::kInstanceExpired);
+  }
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,123 @@
+// What must be durable before it is sent, and what else the store is told.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/src/core_impl.h"
+#include "plimsoll/core/check.h"
+
+namespace plimsoll {
+namespace {
+
+// Lowered bounds that no raise takes along are written after this long: it only frees what a
+// successor would otherwise have to wait for.
+constexpr absl::Duration kFlushAfter = absl::Seconds(30);
+
+}  // namespace
+
+bool Core::Impl::IsDurable(const SessionState& session) const {
+  return std::all_of(session.dependencies.begin(), session.dependencies.end(),
+                     [&](const DependencyId& name) {
+                       const internal::Ledger& ledger = dependencies_.at(name).ledger;
+                       return durable_.Covers({name, session.id}, ledger.Bound(session.id));
+                     });
+}
+
+bool Core::Impl::NeedsWrite(const Event& event) const {
+  if (writing_ || deposed_ || successor_.has_value()) return false;
+  // A failing store is asked once a tick.
+  if (!store_ok_ && !std::holds_alternative<TickEvent>(event)) return false;
+  if (!unwritten_.empty() || extra_.learned || extra_.new_epoch.has_value()) return true;
+  const std::optional<Instant> touched = durable_.touched_at();
+  return touched.has_value() && (!store_ok_ || now_ - *touched >= kFlushAfter);
+}
+
+void Core::Impl::StartWrite() {
+  WriteBatch batch;
+  if (!extra_.new_epoch.has_value()) {
+    batch = durable_.Start([this](const BoundKey& key) { return WantedBound(key); });
+  }
+  std::set<SessionId> covered = std::exchange(unwritten_, {});
+  extra_under_way_ = std::exchange(extra_, {});
+  batch.learned = extra_under_way_.learned;
+  batch.new_epoch = extra_under_way_.new_epoch;
+  batch.longest_hold = extra_under_way_.longest_hold;
+  if (batch.empty()) {
+    for (const SessionId& id : covered) SendPrepared(sessions_.at(id));
+    return;
+  }
+  writing_ = true;
+  last_write_ = WriteId(last_write_.value + 1);
+  ++writes_total_;
+  for (const SessionId& id : covered) sessions_.at(id).prepared->write = last_write_;
+  covered_ = std::move(covered);
+  actions_.push_back(WriteAction{last_write_, std::move(batch)});
+}
+
+void Core::Impl::On(const WrittenEvent& event) {
+  PLIMSOLL_CHECK(event.write == last_write_, "writes end in order, each once");
+  if (deposed_) return;
+  if (absl::IsFailedPrecondition(event.status)) return Depose(std::string(event.status.message()));
+  const bool ok = event.status.ok();
+  writing_ = false;
+  if (durable_.writing()) durable_.Finish(ok, now_);
+  FinishExtra(ok);
+  if (ok != store_ok_) {
+    Log(ok ? EventType::kStoreRecovered : EventType::kStoreFailed, nullptr, DependencyId(),
+        ok ? "The store works again."
+           : absl::StrCat("The store failed, no limit is raised until it works: ",
+                          std::string(event.status.message())));
+  }
+  store_ok_ = ok;
+  if (!ok) ++write_failures_total_;
+  for (const SessionId& id : std::exchange(covered_, {})) {
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end() || !found->second.prepared.has_value()) continue;
+    SessionState& session = found->second;
+    if (session.prepared->write != event.write) continue;  // a newer sync has taken its place
+    if (ok) {
+      SendPrepared(session);
+    } else {
+      session.prepared->write.reset();
+      unwritten_.insert(id);
+    }
+  }
+}
+
+// What failed is asked for again with the next write.
+void Core::Impl::FinishExtra(bool ok) {
+  const WriteBatch done = std::exchange(extra_under_way_, {});
+  if (ok) {
+    successor_ = done.new_epoch;
+    return;
+  }
+  extra_.learned = extra_.learned || done.learned;
+  if (!extra_.new_epoch.has_value()) extra_.new_epoch = done.new_epoch;
+  if (!extra_.longest_hold.has_value()) extra_.longest_hold = done.longest_hold;
+}
+
+std::optional<Bound> Core::Impl::WantedBound(const BoundKey& key) const {
+  const auto dependency = dependencies_.find(key.dependency);
+  const auto session = sessions_.find(key.session);
+  if (dependency == dependencies_.end() || session == sessions_.end()) return std::nullopt;
+  const internal::Ledger& ledger = dependency->second.ledger;
+  if (!ledger.Has(key.session)) return std::nullopt;
+  Bound bound;
+  bound.key = key;
+  bound.service = session->second.service;
+  bound.instance = session->second.instance;
+  bound.unique_instance = session->second.unique;
+  bound.steps = ledger.Bound(key.session);
+  const internal::LedgerTerms terms = ledger.Terms(key.session);
+  bound.lease = terms.lease;
+  bound.base_lease = terms.base_lease;
+  bound.call_deadline = terms.call_deadline;
+  if (bound.steps == Steps{}) return std::nullopt;
+  return bound;
+}
+
+void Core::Impl::Touch(const DependencyId& dependency, const SessionId& session) {
+  durable_.Touch({dependency, session}, now_);
+}
+
+}  // namespace plimsoll
