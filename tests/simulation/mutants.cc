@@ -190,24 +190,30 @@ class BaseUnlogged final : public Sabotage {
   }
 };
 
-// A bound is what was granted last, and not what is in flight above it.
+// A lowered bound is what may still be installed, and not what is in flight above it.
 class InFlightUnlogged final : public SessionWatcher {
   void OnCommit(WriteBatch& batch) override {
     for (Bound& bound : batch.put) {
-      const auto granted = granted_.find(bound.key.session);
-      if (granted == granted_.end()) continue;
       const Calls written = std::exchange(written_[bound.key.session], bound.steps.limit);
-      if (bound.steps.limit > written) continue;
-      bound.steps.limit = std::min(bound.steps.limit, granted->second);
-      bound.steps.base = std::min(bound.steps.base, bound.steps.limit);
+      const auto sent = sent_.find(bound.key.session);
+      if (sent == sent_.end() || bound.steps.limit > written) continue;
+      Calls top = 0;
+      for (const auto& [stamp, limit] : sent->second) top = std::max(top, limit);
+      bound.steps.limit = std::max(bound.steps.base, std::min(bound.steps.limit, top));
     }
   }
-  void OnSync(Epoch /*epoch*/, SyncRequest& /*message*/) override {}
+  void OnSync(Epoch epoch, SyncRequest& message) override {
+    for (const DependencyReport& report : message.dependencies) {
+      if (report.installed.epoch != epoch) continue;
+      auto& sent = sent_[message.session];
+      sent.erase(sent.begin(), sent.lower_bound(report.installed));
+    }
+  }
   void OnSyncAnswer(const SessionId& session, SyncAnswer& answer) override {
-    for (const Grant& grant : answer.grants) granted_[session] = grant.steps.limit;
+    for (const Grant& grant : answer.grants) sent_[session][grant.stamp] = grant.steps.limit;
   }
 
-  std::map<SessionId, Calls> granted_;
+  std::map<SessionId, std::map<GrantStamp, Calls>> sent_;
   std::map<SessionId, Calls> written_;
 };
 
@@ -395,13 +401,13 @@ const std::vector<Mutant>& Mutants() {
       {"UnconfirmedAnchor", "C7", "an unconfirmed answer extends leases", "split", 1,
        Make<UnconfirmedAnchor>},
       {"UnconfirmedAboveInstalled", "C7", "an unconfirmed answer may carry a raise never committed",
-       "split", 1, Make<UnconfirmedAboveInstalled>},
+       "split", 68, Make<UnconfirmedAboveInstalled>},
       {"NothingInherited", "C9", "a new reign starts with empty books", "harsh", 1,
        Make<NothingInherited>},
       {"InheritedWithoutHold", "C9", "inherited bounds count without a hold", "harsh", 1,
        Make<InheritedWithoutHold>},
       {"RiseWhileOver", "C10",
-       "agents rise up to their reservation while the sum is above the quota", "quota", 1,
+       "agents rise up to their reservation while the sum is above the quota", "quota", 50,
        Make<RiseWhileOver>},
       {"FencedAtOnce", "C11", "a successor frees the share of its predecessor at once", "churn", 1,
        Make<FencedAtOnce>},
