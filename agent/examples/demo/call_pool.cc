@@ -1,6 +1,8 @@
 #include "agent/examples/demo/call_pool.h"
 
 #include <httplib.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <utility>
@@ -11,6 +13,13 @@
 
 namespace plimsoll::demo {
 namespace {
+
+// The system gives up on a request that nobody has acknowledged, instead of sending it once more
+// when the network has healed, long after its deadline.
+void LetNothingArriveLate(socket_t socket) {
+  const auto milliseconds = static_cast<unsigned>(absl::ToInt64Milliseconds(kTransferTime));
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
+}
 
 // The provider is told how long it may work, counted from the arrival: no clock of another machine
 // can be trusted. The last byte is sent only if the clock still says so, since a process can be
@@ -92,6 +101,7 @@ std::unique_ptr<httplib::Client> CallPool::TakeConnection() {
   auto connection = std::make_unique<httplib::Client>(provider_.host, provider_.port);
   connection->set_keep_alive(true);
   connection->set_tcp_nodelay(true);
+  connection->set_socket_options(LetNothingArriveLate);
   return connection;
 }
 

@@ -88,7 +88,7 @@ int Provider::Serve(const CallLimits& limits) {
   const int in_flight = in_flight_.fetch_add(1) + 1;
   Count(in_flight);
   Fate fate = Draw(in_flight);
-  if (fate.service > limits.work) fate = {limits.work, true};
+  if (model_.obeys_callers && fate.service > limits.work) fate = {limits.work, true};
   std::this_thread::sleep_for(absl::ToChronoNanoseconds(fate.service));
   in_flight_.fetch_sub(1);
   CheckDeadline(limits.deadline);

@@ -30,6 +30,7 @@ struct ProviderModel {
   // The provider gives up on a call at this age, so that no call outlives the deadline of its
   // caller.
   absl::Duration deadline = absl::Milliseconds(900);
+  bool obeys_callers = true;  // and when the caller says that it will not wait any longer
 };
 
 // What a call says of itself.

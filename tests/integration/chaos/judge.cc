@@ -82,8 +82,7 @@ std::vector<std::string> Judge::Breach() const {
   if (!breached_at_) return lines;
   double next = 0;
   for (const Sight& sight : recent_) {
-    const bool notable = sight.in_flight_max > sight.allowed || sight.at == *breached_at_;
-    if (!notable && sight.at < next) continue;
+    if (sight.at != *breached_at_ && sight.at < next) continue;
     lines.push_back(Line(sight));
     next = sight.at + kLineInterval;
   }

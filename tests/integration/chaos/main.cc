@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -16,6 +18,7 @@
 #include "agent/examples/demo/temporary_folder.h"
 #include "tests/integration/chaos/network.h"
 #include "tests/integration/chaos/run.h"
+#include "tests/integration/chaos/world.h"
 
 namespace plimsoll::chaos {
 namespace {
@@ -33,12 +36,14 @@ constexpr char kUsage[] =
     "  --json           the result as one JSON object\n"
     "  --keep-logs DIR  logs, state and trace go to a new folder there, and stay\n"
     "  --no-network     only faults that need no network namespaces\n"
+    "  --careless-provider  it ignores call deadlines: this run must fail\n"
     "\n"
     "The trace goes to standard error, the result to standard output. Exit status: 0 passed,\n"
     "1 failed or did not start, 2 usage, 130 interrupted.\n";
 
 struct Options {
   RunOptions run;
+  bool network = true;
   bool json = false;
   bool help = false;
   std::string logs;
@@ -52,8 +57,10 @@ std::optional<Options> Parse(const std::vector<std::string>& arguments) {
       options.json = true;
     } else if (name == "--help") {
       options.help = true;
+    } else if (name == "--careless-provider") {
+      options.run.careless_provider = true;
     } else if (name == "--no-network") {
-      options.run.network = false;
+      options.network = false;
       options.run.no_network_because = "--no-network";
     } else if (++i == arguments.size()) {
       return std::nullopt;
@@ -69,16 +76,22 @@ std::optional<Options> Parse(const std::vector<std::string>& arguments) {
   return options;
 }
 
-void LeaveTheNetworkIfPossible(RunOptions& options) {
-  if (!options.network) return;
-  const absl::Status status = LeaveTheNetwork();
-  if (status.ok()) return;
-  options.network = false;
-  options.no_network_because = std::string(status.message());
+absl::StatusOr<std::unique_ptr<ChaosNetwork>> MakeNetwork(std::uint64_t seed) {
+  absl::Status status = LeaveTheNetwork();
+  if (!status.ok()) return status;
+  return ChaosNetwork::Make(kControllerPlace + 1, seed);
+}
+
+// Null if there can be none, which is said loudly.
+std::unique_ptr<ChaosNetwork> MakeNetworkIfPossible(RunOptions& options) {
+  absl::StatusOr<std::unique_ptr<ChaosNetwork>> network = MakeNetwork(options.seed);
+  if (network.ok()) return *std::move(network);
+  options.no_network_because = std::string(network.status().message());
   std::fprintf(stderr,
                "plimsoll_chaos: NO NETWORK FAULTS, only kills, pauses, surges and quota changes:\n"
                "  %s\n  run it as root, or where users may have network namespaces\n",
                options.no_network_because.c_str());
+  return nullptr;
 }
 
 int Show(const Options& options, const absl::StatusOr<Result>& result) {
@@ -115,7 +128,9 @@ int Main(const std::vector<std::string>& arguments) {
     trace << line << std::endl;
   };
   run.programs = demo::OwnFolder();
-  LeaveTheNetworkIfPossible(run);
+  std::unique_ptr<ChaosNetwork> network;
+  if (options->network) network = MakeNetworkIfPossible(run);
+  run.network = network.get();
   CatchSignals();
   return Show(*options, Run(run));
 }

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::uint32_t kControlNetwork = 10U << 24 | 90U << 16;
 constexpr int kFirstHost = 10;
+constexpr char kIp[] = "/sbin/ip";
 constexpr char kControlDevice[] = "control";
 
 absl::Status Failed(const std::string& what) {
@@ -29,7 +30,7 @@ absl::Status Failed(const std::string& what) {
 
 // The `ip` program, in the namespace of this thread.
 absl::Status Ip(const std::string& arguments) {
-  std::vector<std::string> command = {"/sbin/ip"};
+  std::vector<std::string> command = {kIp};
   for (const auto word : absl::StrSplit(arguments, ' ')) command.emplace_back(word);
   auto process = demo::ChildProcess::Start(command);
   if (!process.ok()) return process.status();
@@ -92,6 +93,7 @@ InNamespace::InNamespace(const NetworkNamespace& there, const NetworkNamespace& 
 InNamespace::~InNamespace() { home_.Enter().IgnoreError(); }
 
 absl::Status LeaveTheNetwork() {
+  if (access(kIp, X_OK) != 0) return Failed(kIp);
   if (unshare(CLONE_NEWNET) != 0) {
     absl::Status status = BecomeRootOfOwn();
     if (!status.ok()) return status;

@@ -57,7 +57,7 @@ absl::Status LeaveTheNetwork();
 //   place i   control 10.90.0.(10+i)  data 10.91.i.2
 //   test      data 10.92.0.1, from every place
 //
-// Confined to the thread that made it.
+// LeaveTheNetwork() comes first. Confined to the thread that made it.
 class ChaosNetwork {
  public:
   // `places`: how many processes get a namespace of their own.

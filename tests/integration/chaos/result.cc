@@ -42,6 +42,12 @@ std::vector<std::string> Complaints(const Result& result) {
     complaints.push_back(absl::StrFormat("the quota was exceeded by up to %d, by %d calls",
                                          result.excess_max, result.violations));
   }
+  if (result.violations > 0 && result.late_calls > 0) {
+    complaints.push_back(absl::StrFormat(
+        "%d calls outlived their deadline at the provider, by up to %.0f ms: the quota holds only "
+        "if none does",
+        result.late_calls, result.lateness_max * 1000));
+  }
   if (!result.trouble.empty()) return complaints;
   if (result.all_serve_after.value_or(1e9) > Seconds(Hold()) + kGrace) {
     complaints.push_back(absl::StrFormat("all replicas serve again %s, not within %.1f s",

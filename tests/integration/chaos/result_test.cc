@@ -6,6 +6,7 @@
 namespace plimsoll::chaos {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -27,6 +28,14 @@ TEST(ComplaintsTest, NameABreach) {
   result.violations = 3;
   result.excess_max = 2;
   EXPECT_THAT(Complaints(result), ElementsAre("the quota was exceeded by up to 2, by 3 calls"));
+}
+
+TEST(ComplaintsTest, TellABreachOfThePromiseFromOneOfItsAssumption) {
+  Result result = GoodResult();
+  result.late_calls = 2;
+  EXPECT_THAT(Complaints(result), IsEmpty()) << "alone it is only a figure";
+  result.violations = 1;
+  EXPECT_THAT(Complaints(result), Contains(HasSubstr("2 calls outlived their deadline")));
 }
 
 TEST(ComplaintsTest, NameAReplicaThatIsStuck) {

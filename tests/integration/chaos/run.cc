@@ -43,10 +43,10 @@ class Director {
  public:
   explicit Director(const RunOptions& options)
       : options_(options),
-        world_(
-            {options.programs, options.folder, options.keep_logs, options.seed, options.network}),
-        cues_(Cues(
-            MakeSchedule({options.seed, options.seconds - SettleSeconds(), options.network}))) {}
+        world_({options.programs, options.folder, options.keep_logs, options.seed, options.network,
+                options.careless_provider}),
+        cues_(Cues(MakeSchedule(
+            {options.seed, options.seconds - SettleSeconds(), options.network != nullptr}))) {}
 
   absl::StatusOr<Result> Run() {
     absl::Status status = world_.Start();
@@ -112,7 +112,7 @@ class Director {
   void Fill() {
     const demo::Provider& provider = world_.provider();
     result_.seed = options_.seed;
-    result_.network = options_.network;
+    result_.network = options_.network != nullptr;
     result_.no_network_because = options_.no_network_because;
     result_.quota_changes = world_.quota_changes();
     result_.unsupported_changes = world_.unsupported_changes();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tests/integration/chaos/network.h"
 #include "tests/integration/chaos/result.h"
 
 namespace plimsoll::chaos {
@@ -15,8 +16,9 @@ struct RunOptions {
   bool keep_logs = false;
   double seconds = 60;
   std::uint64_t seed = 1;
-  bool network = true;
+  ChaosNetwork* network = nullptr;  // null: no network faults
   std::string no_network_because;
+  bool careless_provider = false;
   std::function<void(const std::string& line)> trace;
 };
 

@@ -16,7 +16,6 @@
 namespace plimsoll::chaos {
 namespace {
 
-constexpr int kControllerPlace = kPlaces;
 constexpr double kCallsPerSecond = 30;  // of a replica; all together want more than the quota
 constexpr double kClockDrift = 0.01;
 constexpr double kStretch = (1 + kClockDrift) / (1 - kClockDrift);
@@ -27,7 +26,7 @@ constexpr absl::Duration kAnswerTimeout = absl::Milliseconds(300);
 constexpr absl::Duration kReloadTimeout = absl::Seconds(5);
 
 // Calls of very different lengths, the longest near the deadline, so that many outlive a limit.
-demo::ProviderModel Model() {
+demo::ProviderModel Model(bool careless) {
   demo::ProviderModel model;
   model.capacity = 1000;
   model.fails_from = 1000;
@@ -35,6 +34,9 @@ demo::ProviderModel Model() {
   model.service_min = absl::Milliseconds(40);
   model.service_max = absl::Milliseconds(600);
   model.deadline = absl::Milliseconds(700);
+  if (!careless) return model;
+  model.obeys_callers = false;
+  model.service_max = model.deadline = absl::Seconds(6);
   return model;
 }
 
@@ -51,9 +53,10 @@ absl::Duration BaseHold() {
 
 World::World(const WorldOptions& options)
     : options_(options),
-      provider_(Model(), kFirstQuota, options.seed),
+      network_(options.network),
+      provider_(Model(options.careless_provider), kFirstQuota, options.seed),
       controller_(options.programs + "/plimsoll-controller", options.folder, Config(kFirstQuota),
-                  options.network ? "0.0.0.0" : "127.0.0.1"),
+                  options.network != nullptr ? "0.0.0.0" : "127.0.0.1"),
       quota_(kFirstQuota, Hold()) {}
 
 std::string World::Config(int quota) const {
@@ -86,16 +89,11 @@ absl::Status World::Start() {
   fleet.program = options_.programs + "/plimsoll-demo";
   fleet.seed = options_.seed;
   if (options_.keep_logs) fleet.log_folder = options_.folder;
-  absl::Status status = absl::OkStatus();
-  if (options_.network) {
-    absl::StatusOr<std::unique_ptr<ChaosNetwork>> network =
-        ChaosNetwork::Make(kPlaces + 1, options_.seed);
-    if (!network.ok()) return network.status();
-    network_ = *std::move(network);
+  if (network_ != nullptr) {
     fleet.provider_host = ChaosNetwork::HomeAddress();
     fleet.controller_host = ChaosNetwork::ControlAddress(kControllerPlace);
   }
-  status = provider_.Start(fleet.provider_host);
+  absl::Status status = provider_.Start(fleet.provider_host);
   if (status.ok()) status = StartController();
   if (!status.ok()) return status;
   fleet.provider_port = provider_.port();

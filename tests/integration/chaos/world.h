@@ -18,12 +18,17 @@
 
 namespace plimsoll::chaos {
 
+// Where the controller lives; the replicas have the places before.
+inline constexpr int kControllerPlace = kPlaces;
+
 struct WorldOptions {
   std::string programs;  // folder of plimsoll-demo and plimsoll-controller
   std::string folder;    // for configuration, state and logs
   bool keep_logs = false;
   std::uint64_t seed = 1;
-  bool network = true;  // LeaveTheNetwork() has succeeded
+  ChaosNetwork* network = nullptr;  // with kControllerPlace + 1 places; null: the loopback device
+  // Breaks the promise on which the quota rests: the provider works on, whatever the caller says.
+  bool careless_provider = false;
 };
 
 // What a replica may be judged by.
@@ -93,7 +98,7 @@ class World {
   std::string Config(int quota) const;
 
   const WorldOptions options_;
-  std::unique_ptr<ChaosNetwork> network_;
+  ChaosNetwork* const network_;
   demo::Provider provider_;
   demo::ControllerProcess controller_;
   std::unique_ptr<demo::Fleet> fleet_;
