@@ -58,6 +58,7 @@ void Judge::WatchMembers(const Sight& sight) {
     if (sight.places[i].undisturbed && drought > longest_drought_) {
       longest_drought_ = drought;
       drought_place_ = static_cast<int>(i);
+      drought_end_ = sight.at;
     }
     if (served || !sight.places[i].undisturbed) member.last = sight.at;
   }

@@ -40,9 +40,11 @@ class Judge {
 
   int in_flight_max() const { return in_flight_max_; }
   int allowed_at_max() const { return allowed_at_max_; }
-  // The longest time that a member was undisturbed and had no call succeed, and which it was.
+  // The longest time that a member was undisturbed and had no call succeed, which it was,
+  // and when it ended.
   double longest_drought() const { return longest_drought_; }
   int drought_place() const { return drought_place_; }
+  double drought_end() const { return drought_end_; }
   // From the healing until each member has had a call succeed, and until the limits add up to all
   // of the quota but kKeptBack.
   std::optional<double> all_serve_after() const;
@@ -72,6 +74,7 @@ class Judge {
   int last_limits_ = 0;
   double longest_drought_ = 0;
   int drought_place_ = 0;
+  double drought_end_ = 0;
 };
 
 }  // namespace plimsoll::chaos

@@ -54,6 +54,7 @@ TEST(JudgeTest, MeasuresHowLongAnUndisturbedMemberHadNoSuccess) {
   }
   EXPECT_DOUBLE_EQ(judge.longest_drought(), 5);
   EXPECT_EQ(judge.drought_place(), 3);
+  EXPECT_EQ(judge.drought_end(), 6);
 }
 
 TEST(JudgeTest, BlamesNobodyForATimeInWhichSomethingWasWrong) {

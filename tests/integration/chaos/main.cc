@@ -49,28 +49,31 @@ struct Options {
   std::string logs;
 };
 
+bool SetSwitch(Options& options, const std::string& name) {
+  if (name == "--json") return options.json = true;
+  if (name == "--help") return options.help = true;
+  if (name == "--careless-provider") return options.run.careless_provider = true;
+  if (name != "--no-network") return false;
+  options.network = false;
+  options.run.no_network_because = name;
+  return true;
+}
+
+bool SetValue(Options& options, const std::string& name, const std::string& value) {
+  if (name == "--keep-logs") options.logs = value;
+  if (name == "--seconds") return absl::SimpleAtod(value, &options.run.seconds);
+  if (name == "--seed") return absl::SimpleAtoi(value, &options.run.seed);
+  return name == "--keep-logs";
+}
+
 std::optional<Options> Parse(const std::vector<std::string>& arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& name = arguments[i];
-    if (name == "--json") {
-      options.json = true;
-    } else if (name == "--help") {
-      options.help = true;
-    } else if (name == "--careless-provider") {
-      options.run.careless_provider = true;
-    } else if (name == "--no-network") {
-      options.network = false;
-      options.run.no_network_because = "--no-network";
-    } else if (++i == arguments.size()) {
-      return std::nullopt;
-    } else if (name == "--keep-logs") {
-      options.logs = arguments[i];
-    } else if (name == "--seconds") {
-      if (!absl::SimpleAtod(arguments[i], &options.run.seconds)) return std::nullopt;
-    } else if (name != "--seed" || !absl::SimpleAtoi(arguments[i], &options.run.seed)) {
+    if (SetSwitch(options, arguments[i])) continue;
+    if (i + 1 == arguments.size() || !SetValue(options, arguments[i], arguments[i + 1])) {
       return std::nullopt;
     }
+    ++i;
   }
   if (!(options.run.seconds >= kShortestSeconds)) return std::nullopt;
   return options;

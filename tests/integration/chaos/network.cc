@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,7 +26,7 @@ constexpr char kIp[] = "/sbin/ip";
 constexpr char kControlDevice[] = "control";
 
 absl::Status Failed(const std::string& what) {
-  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
+  return absl::UnavailableError(absl::StrCat(what, ": ", std::generic_category().message(errno)));
 }
 
 // The `ip` program, in the namespace of this thread.

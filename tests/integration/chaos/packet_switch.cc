@@ -14,23 +14,24 @@ namespace {
 
 constexpr int kPollMilliseconds = 50;
 constexpr std::size_t kPacketMax = 65536;
+// Of IPv4.
+constexpr std::size_t kHeader = 20;
+constexpr std::size_t kDestination = 16;
 
 }  // namespace
 
 std::vector<absl::Duration> Fates(const LinkState& from, const LinkState& to, Random& random) {
   if (from.cut_from || to.cut_to) return {};
   if (random.Chance(from.loss) || random.Chance(to.loss)) return {};
-  const int copies = random.Chance(from.duplicates) || random.Chance(to.duplicates) ? 2 : 1;
-  std::vector<absl::Duration> fates;
-  for (int i = 0; i < copies; ++i) {
-    fates.push_back(from.delay_max * random.Uniform() + to.delay_max * random.Uniform());
+  const std::size_t copies = random.Chance(from.duplicates) || random.Chance(to.duplicates) ? 2 : 1;
+  std::vector<absl::Duration> fates(copies);
+  for (absl::Duration& fate : fates) {
+    fate = from.delay_max * random.Uniform() + to.delay_max * random.Uniform();
   }
   return fates;
 }
 
 std::uint32_t Destination(const std::string& packet) {
-  constexpr std::size_t kHeader = 20;
-  constexpr std::size_t kDestination = 16;
   if (packet.size() < kHeader || (static_cast<unsigned char>(packet[0]) >> 4) != 4) return 0;
   std::uint32_t address = 0;
   for (std::size_t i = 0; i < 4; ++i) {

@@ -79,8 +79,8 @@ std::string ToText(const Result& result) {
                         result.in_flight_max, result.allowed_at_max, result.violations);
   absl::StrAppendFormat(&text, "late at provider     %d calls, by %.0f ms at most\n",
                         result.late_calls, result.lateness_max * 1000);
-  absl::StrAppendFormat(&text, "longest drought      %.1f s, of replica %d\n",
-                        result.longest_drought, result.drought_place);
+  absl::StrAppendFormat(&text, "longest drought      %.1f s, of replica %d, until %.1f s\n",
+                        result.longest_drought, result.drought_place, result.drought_end);
   absl::StrAppendFormat(&text, "after the last fault all serve %s, limits whole %s; %d of %d\n",
                         After(result.all_serve_after), After(result.whole_after),
                         result.last_limits, result.last_quota);

@@ -33,6 +33,7 @@ struct Result {
   double lateness_max = 0;  // seconds
   double longest_drought = 0;
   int drought_place = 0;
+  double drought_end = 0;
   std::optional<double> all_serve_after;
   std::optional<double> whole_after;
   int last_limits = 0;

@@ -127,6 +127,7 @@ class Director {
     result_.lateness_max = absl::ToDoubleSeconds(provider.lateness_max());
     result_.longest_drought = judge_.longest_drought();
     result_.drought_place = judge_.drought_place();
+    result_.drought_end = judge_.drought_end();
     result_.all_serve_after = judge_.all_serve_after();
     result_.whole_after = judge_.whole_after();
     result_.last_limits = judge_.last_limits();
