@@ -79,6 +79,8 @@ std::string ToText(const Result& result) {
                         result.in_flight_max, result.allowed_at_max, result.violations);
   absl::StrAppendFormat(&text, "late at provider     %d calls, by %.0f ms at most\n",
                         result.late_calls, result.lateness_max * 1000);
+  absl::StrAppendFormat(&text, "longest stall        %.0f ms, of this machine\n",
+                        result.longest_stall * 1000);
   absl::StrAppendFormat(&text, "longest drought      %.1f s, of replica %d, until %.1f s\n",
                         result.longest_drought, result.drought_place, result.drought_end);
   absl::StrAppendFormat(&text, "after the last fault all serve %s, limits whole %s; %d of %d\n",
@@ -113,6 +115,7 @@ std::string ToJson(const Result& result) {
       {"excess_max", result.excess_max},
       {"late_calls", result.late_calls},
       {"lateness_max_seconds", result.lateness_max},
+      {"longest_stall_seconds", result.longest_stall},
       {"longest_drought_seconds", result.longest_drought},
       {"all_serve_after_seconds", OrNull(result.all_serve_after)},
       {"limits_whole_after_seconds", OrNull(result.whole_after)},

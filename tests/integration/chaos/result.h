@@ -30,7 +30,8 @@ struct Result {
   std::int64_t violations = 0;
   int excess_max = 0;
   std::int64_t late_calls = 0;
-  double lateness_max = 0;  // seconds
+  double lateness_max = 0;   // seconds
+  double longest_stall = 0;  // of this machine, in seconds
   double longest_drought = 0;
   int drought_place = 0;
   double drought_end = 0;

@@ -11,12 +11,15 @@
 #include "plimsoll/core/clock.h"
 #include "tests/integration/chaos/judge.h"
 #include "tests/integration/chaos/schedule.h"
+#include "tests/integration/chaos/stall_watch.h"
 #include "tests/integration/chaos/world.h"
 
 namespace plimsoll::chaos {
 namespace {
 
 constexpr absl::Duration kStep = absl::Milliseconds(10);
+// Said in the trace from here on.
+constexpr double kNotableStall = 0.2;
 
 std::atomic<bool> interrupted{false};
 
@@ -107,6 +110,14 @@ class Director {
     const int quota = world_.quota().current();
     if (quota != quota_said_) Say(absl::StrFormat("the controller shows a quota of %d", quota));
     quota_said_ = quota;
+    LookAtMachine();
+  }
+
+  void LookAtMachine() {
+    const double stall = absl::ToDoubleSeconds(stalls_.TakeLongest());
+    result_.longest_stall = std::max(result_.longest_stall, stall);
+    if (stall < kNotableStall) return;
+    Say(absl::StrFormat("this machine stood still for %.2f s, or had no processor", stall));
   }
 
   void Fill() {
@@ -141,6 +152,7 @@ class Director {
   std::size_t next_ = 0;
   Judge judge_;
   Result result_;
+  StallWatch stalls_;
   Instant started_;
   bool healed_ = false;
   bool said_breach_ = false;
