@@ -91,6 +91,8 @@ struct Summary {
   Calls in_flight_max = 0;
   Calls reserved_max = 0;
   double usable_share = 0;
+  absl::Duration starved_max;
+  std::int64_t sessions_max = 0;
   std::int64_t events = 0;
   bool failed = false;
   SimulationResult first_failure;
@@ -102,6 +104,8 @@ struct Summary {
     in_flight_max = std::max(in_flight_max, result.in_flight_max);
     reserved_max = std::max(reserved_max, result.reserved_max);
     usable_share += (result.usable_share - usable_share) / static_cast<double>(runs);
+    starved_max = std::max(starved_max, result.starved_max);
+    sessions_max = std::max(sessions_max, result.sessions_max);
     events += result.events;
     if (!result.ok() && !failed) {
       failed = true;
@@ -124,7 +128,8 @@ void PrintText(const Summary& s) {
                s.broken[1], s.broken[2], s.broken[3]);
   absl::PrintF("  largest sums: limits %d, in flight %d, reservations %d", s.limits_max,
                s.in_flight_max, s.reserved_max);
-  absl::PrintF("  usable share %.3f  events %d\n", s.usable_share, s.events);
+  absl::PrintF("  usable share %.3f  starved at most %.1f s  sessions at most %d\n", s.usable_share,
+               absl::ToDoubleSeconds(s.starved_max), s.sessions_max);
   if (!s.failed) return;
   absl::PrintF("         first failing seed %d: %s\n", s.first_failure.seed,
                s.first_failure.first_violation);
@@ -134,10 +139,11 @@ void PrintJson(const Summary& s) {
   absl::PrintF(
       "{\"scenario\":\"%s\",\"runs\":%d,\"violations\":{\"i1\":%d,\"i2\":%d,\"i3\":%d,"
       "\"i4\":%d},\"limits_max\":%d,\"in_flight_max\":%d,\"reserved_max\":%d,"
-      "\"usable_share\":%.4f,\"events\":%d,\"first_failing_seed\":%s}\n",
+      "\"usable_share\":%.4f,\"starved_max_seconds\":%.2f,\"sessions_max\":%d,\"events\":%d,"
+      "\"first_failing_seed\":%s}\n",
       s.scenario, s.runs, s.broken[0], s.broken[1], s.broken[2], s.broken[3], s.limits_max,
-      s.in_flight_max, s.reserved_max, s.usable_share, s.events,
-      s.failed ? absl::StrFormat("%d", s.first_failure.seed) : "null");
+      s.in_flight_max, s.reserved_max, s.usable_share, absl::ToDoubleSeconds(s.starved_max),
+      s.sessions_max, s.events, s.failed ? absl::StrFormat("%d", s.first_failure.seed) : "null");
 }
 
 bool PrintTrace(const SimulationResult& result) {

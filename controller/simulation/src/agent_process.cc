@@ -16,10 +16,10 @@ constexpr absl::Duration kLeaveTimeout = absl::Seconds(8);
 constexpr absl::Duration kInterruptPause = absl::Milliseconds(200);
 constexpr double kAbandonNoticed = 0.5;
 
-SessionOptions MakeOptions(const Scenario& scenario, int index) {
+SessionOptions MakeOptions(const Scenario& scenario, const InstanceId& name) {
   SessionOptions options;
   options.service = ServiceId("checkout");
-  options.instance = InstanceId(absl::StrCat("checkout-", index));
+  options.instance = name;
   options.unique_instance = scenario.unique_instances;
   options.answer_timeout = kAnswerTimeout;
   options.backoff_max = absl::Seconds(2);
@@ -63,7 +63,8 @@ class AgentProcess::Port final : public GrantPort {
 
 AgentProcess::AgentProcess(World& world,
                            const std::vector<std::unique_ptr<ControllerHost>>& controllers,
-                           int index, const Calls& demand, std::function<void()> ended)
+                           int index, const InstanceId& name, const Calls& demand,
+                           std::function<void()> ended)
     : world_(world),
       controllers_(controllers),
       index_(index),
@@ -74,7 +75,7 @@ AgentProcess::AgentProcess(World& world,
       process_(world.queue),
       limiter_(Limiter::Make(clock_)),
       port_(std::make_unique<Port>(*this, *limiter_)),
-      session_(MakeOptions(world.scenario, index), random_) {
+      session_(MakeOptions(world.scenario, name), random_) {
   ++world_.agent_starts;
   Note(10, [] { return "starts"; });
   session_.Add(SimulatedDependency(), *port_);
@@ -199,6 +200,7 @@ void AgentProcess::End() {
     return absl::StrCat("is gone, leaving ", calls_.size(), " calls at the provider");
   });
   alive_ = false;
+  ended_at_ = world_.queue.now();
   limiter_->Abandon();
   calls_.clear();
   ended_();

@@ -23,7 +23,7 @@ class AgentProcess {
   // All must outlive the process. `ended` is called once, when the process ends by itself or by
   // Crash().
   AgentProcess(World& world, const std::vector<std::unique_ptr<ControllerHost>>& controllers,
-               int index, const Calls& demand, std::function<void()> ended);
+               int index, const InstanceId& name, const Calls& demand, std::function<void()> ended);
   ~AgentProcess();
 
   void Crash();
@@ -36,7 +36,10 @@ class AgentProcess {
   void Arrive();
 
   bool alive() const { return alive_; }
+  // When it ended; only if it has.
+  Instant ended_at() const { return ended_at_; }
   const SessionId& session() const { return session_.session(); }
+  bool connected() const { return session_.connected() && !session_.leaving(); }
   // The limit that holds at this moment by the process' own clock.
   Calls InForce() const;
 
@@ -68,6 +71,7 @@ class AgentProcess {
   const Calls& demand_;  // of its callers, now
   std::function<void()> ended_;
   bool alive_ = true;
+  Instant ended_at_;
   VirtualClock clock_;
   Random random_;
   Pausable process_;

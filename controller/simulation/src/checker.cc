@@ -9,7 +9,7 @@
 namespace plimsoll::internal {
 
 Checker::Checker(World& world, const VirtualStore& store, const Controllers& controllers,
-                 const std::vector<Instance>& instances, SimulationResult& result)
+                 std::vector<Instance>& instances, SimulationResult& result)
     : world_(world),
       store_(store),
       controllers_(controllers),
@@ -90,7 +90,8 @@ void Checker::Report(Invariant invariant, const std::string& what) {
 void Checker::Sample() {
   Calls demand = 0;
   Calls used = 0;
-  for (const Instance& instance : instances_) {
+  for (Instance& instance : instances_) {
+    NoteStarving(instance);
     if (!instance.alive()) continue;
     demand += instance.demand;
     used += std::min(instance.demand, instance.process->InForce());
@@ -98,6 +99,18 @@ void Checker::Sample() {
   usable_ += std::min(demand, world_.quota);
   used_ += used;
   result_.usable_share = usable_ > 0 ? used_ / usable_ : 1;
+}
+
+void Checker::NoteStarving(Instance& instance) {
+  const bool starves = instance.alive() && instance.demand > 0 && instance.process->connected() &&
+                       instance.process->InForce() == 0;
+  if (!starves) {
+    instance.starving_since.reset();
+    return;
+  }
+  const Instant now = world_.queue.now();
+  if (!instance.starving_since.has_value()) instance.starving_since = now;
+  result_.starved_max = std::max(result_.starved_max, now - *instance.starving_since);
 }
 
 }  // namespace plimsoll::internal

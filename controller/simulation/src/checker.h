@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace plimsoll::internal {
 struct Instance {
   AgentProcess* process = nullptr;  // the newest; may have ended
   Calls demand = 0;
+  bool wanted = false;                    // started again when its process ends
+  int started = 0;                        // processes so far
+  std::optional<Instant> starving_since;  // connected, with demand, and no limit
 
   bool alive() const { return process != nullptr && process->alive(); }
 };
@@ -25,11 +29,11 @@ using Controllers = std::vector<std::unique_ptr<ControllerHost>>;
 class Checker {
  public:
   Checker(World& world, const VirtualStore& store, const Controllers& controllers,
-          const std::vector<Instance>& instances, SimulationResult& result);
+          std::vector<Instance>& instances, SimulationResult& result);
 
   // Does nothing if nothing can have risen since the last time.
   void Check();
-  // Adds to the usable share.
+  // Adds to the usable share, and looks who starves.
   void Sample();
 
  private:
@@ -40,12 +44,13 @@ class Checker {
                     const char* what);
   // The one that reigns by the store's word; null if it does not run, or is still learning.
   const ControllerHost* Rightful() const;
+  void NoteStarving(Instance& instance);
   void Report(Invariant invariant, const std::string& what);
 
   World& world_;
   const VirtualStore& store_;
   const Controllers& controllers_;
-  const std::vector<Instance>& instances_;
+  std::vector<Instance>& instances_;
   SimulationResult& result_;
   double usable_ = 0;
   double used_ = 0;

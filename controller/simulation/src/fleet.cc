@@ -1,5 +1,6 @@
 #include "controller/simulation/src/fleet.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,6 +15,8 @@ constexpr Instant kSampleFrom{10'000'000'000};
 constexpr DurationRange kAgentPause = {absl::Milliseconds(500), absl::Seconds(8)};
 constexpr DurationRange kControllerPause = {absl::Milliseconds(300), absl::Seconds(8)};
 constexpr DurationRange kCut = {absl::Seconds(1), absl::Seconds(14)};
+// Nothing is on its way for longer, and no call lasts longer.
+constexpr absl::Duration kForgetAfter = absl::Minutes(2);
 constexpr absl::Duration kIdleLook = absl::Milliseconds(200);
 // Callers that wait look about so often whether there is room.
 constexpr absl::Duration kCallersLook = absl::Microseconds(83'333);
@@ -37,6 +40,7 @@ Fleet::Fleet(const Scenario& scenario, std::uint64_t seed, bool traced, Sabotage
       store_(world_.scenario, world_.queue, world_.random),
       controllers_(MakeControllers(world_, store_)),
       instances_(static_cast<std::size_t>(scenario.agents)),
+      rollout_(MakeRollout()),
       checker_(world_, store_, controllers_, instances_, result_) {
   result_.seed = seed;
 }
@@ -46,9 +50,9 @@ SimulationResult Fleet::Run(bool until_broken) {
   for (int i = 0; i < world_.scenario.agents; ++i) {
     instances_[static_cast<std::size_t>(i)].demand = static_cast<Calls>(
         world_.random.Below(static_cast<std::uint64_t>(world_.scenario.ceiling) + 1));
-    world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { StartAgent(i); });
     world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { ArriveAt(i); });
   }
+  rollout_.Begin();
   world_.queue.At(kSampleFrom, [this] { SampleOften(); });
   world_.queue.After(world_.scenario.demand_every, [this] { ChangeDemand(); });
   world_.queue.After(world_.scenario.fault_every, [this] { Strike(); });
@@ -89,16 +93,50 @@ void Fleet::ChangeDemand() {
   world_.queue.After(DrawExponential(world_.scenario.demand_every), [this] { ChangeDemand(); });
 }
 
+Rollout Fleet::MakeRollout() {
+  return Rollout(world_, {[this](int index) { return !At(index).alive() && !At(index).wanted; },
+                          [this](int index) {
+                            At(index).wanted = true;
+                            StartAgent(index);
+                          },
+                          [this](int index) { End(index, /*by_crash=*/false); },
+                          [this](int index) { End(index, /*by_crash=*/true); }});
+}
+
+void Fleet::End(int index, bool by_crash) {
+  Instance& instance = At(index);
+  // Whoever is in a crash loop is wanted all the same.
+  instance.wanted = world_.scenario.plan == FleetPlan::kCrashLoop;
+  if (!instance.alive()) return;
+  by_crash ? instance.process->Crash() : instance.process->Leave();
+}
+
+void Fleet::ForgetEnded() {
+  const Instant long_ago = world_.queue.now() - kForgetAfter;
+  while (!processes_.empty() && !processes_.front()->alive() &&
+         processes_.front()->ended_at() < long_ago) {
+    processes_.pop_front();
+  }
+}
+
 void Fleet::StartAgent(int index) {
-  Instance& instance = instances_[static_cast<std::size_t>(index)];
-  processes_.push_back(std::make_unique<AgentProcess>(world_, controllers_, index, instance.demand,
-                                                      [this, index] { OnAgentEnded(index); }));
+  ForgetEnded();
+  Instance& instance = At(index);
+  const bool named_anew = world_.scenario.plan == FleetPlan::kRolling ||
+                          world_.scenario.plan == FleetPlan::kScale ||
+                          world_.scenario.plan == FleetPlan::kJobs;
+  ++instance.started;
+  const InstanceId name(named_anew ? absl::StrCat("checkout-", index, "-", instance.started)
+                                   : absl::StrCat("checkout-", index));
+  processes_.push_back(std::make_unique<AgentProcess>(
+      world_, controllers_, index, name, instance.demand, [this, index] { OnAgentEnded(index); }));
   instance.process = processes_.back().get();
 }
 
 void Fleet::OnAgentEnded(int index) {
-  world_.queue.After(Draw(world_.random, world_.scenario.agent_down),
-                     [this, index] { StartAgent(index); });
+  world_.queue.After(Draw(world_.random, world_.scenario.agent_down), [this, index] {
+    if (At(index).wanted && !At(index).alive()) StartAgent(index);
+  });
 }
 
 void Fleet::StartController() {
@@ -192,6 +230,9 @@ void Fleet::ChangeQuota() {
 
 void Fleet::SampleOften() {
   checker_.Sample();
+  if (const Core* core = controllers_[leader_]->core()) {
+    result_.sessions_max = std::max(result_.sessions_max, core->sessions());
+  }
   world_.queue.After(kSampleEvery, [this] { SampleOften(); });
 }
 

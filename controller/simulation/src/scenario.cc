@@ -126,11 +126,42 @@ Scenario Split() {
   return scenario;
 }
 
+Scenario Deploy() {
+  Scenario scenario = From(Mild(), "deploy");
+  scenario.agents = 10;
+  scenario.agents_at_start = 8;
+  scenario.plan = FleetPlan::kRolling;
+  return scenario;
+}
+
+Scenario Scale() {
+  Scenario scenario = From(Mild(), "scale");
+  scenario.agents = 40;
+  scenario.agents_at_start = 4;
+  scenario.plan = FleetPlan::kScale;
+  return scenario;
+}
+
+Scenario Jobs() {
+  Scenario scenario = From(Calm(), "jobs");
+  scenario.agents = 48;
+  scenario.agents_at_start = 8;
+  scenario.plan = FleetPlan::kJobs;
+  return scenario;
+}
+
+Scenario CrashLoop() {
+  Scenario scenario = From(Calm(), "crashloop");
+  scenario.plan = FleetPlan::kCrashLoop;
+  return scenario;
+}
+
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),    Mild(),  Harsh(), Churn(),    Extreme(), Open(), Anonymous(),
-          Reserve(), Quota(), Lost(),  Failover(), Hot(),     Split()};
+  return {Calm(),      Mild(),    Harsh(), Churn(), Extreme(),  Open(),
+          Anonymous(), Reserve(), Quota(), Lost(),  Failover(), Hot(),
+          Split(),     Deploy(),  Scale(), Jobs(),  CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

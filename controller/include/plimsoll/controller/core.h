@@ -107,6 +107,8 @@ class Core {
   Epoch epoch() const;
   // The store was lost, and what agents hold is still being learnt.
   bool learning() const;
+  // How many sessions it knows.
+  std::int64_t sessions() const;
 
   // The read model, as of `now`: O(number of instances).
   Snapshot TakeSnapshot(Instant now) const;

@@ -30,6 +30,15 @@ enum class Callers {
   kGoAway  // they come at random; who is refused is gone, and the controller has to infer demand
 };
 
+// How instances come and go because somebody wants it so.
+enum class FleetPlan {
+  kSteady,     // all are there all the time
+  kRolling,    // every 6 s a new one joins under a new name, and 2 s later the oldest leaves
+  kScale,      // from agents_at_start to all of them, one every 500 ms, and back
+  kJobs,       // beside agents_at_start that stay, a thousand a minute come for 2 s; half crash
+  kCrashLoop,  // two of them crash a second after every start
+};
+
 struct DiskFaults {
   DurationRange commit = {absl::Milliseconds(1), absl::Milliseconds(10)};
   double failure = 0;  // share of commits that fail; half of those are on the disk nevertheless
@@ -43,6 +52,8 @@ struct Scenario {
 
   // The fleet and its policy.
   int agents = 8;
+  FleetPlan plan = FleetPlan::kSteady;
+  std::optional<int> agents_at_start;  // by default all
   Calls quota = 50;
   Calls ceiling = 20;
   Calls base = 2;
