@@ -1,29 +1,53 @@
 #include "agent/examples/demo/call_pool.h"
 
 #include <httplib.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "agent/examples/demo/setup.h"
 #include "plimsoll/core/clock.h"
 
 namespace plimsoll::demo {
 namespace {
 
-Outcome Post(httplib::Client& connection, absl::Duration timeout) {
-  const std::chrono::microseconds limit = absl::ToChronoMicroseconds(timeout);
-  if (limit.count() <= 0) return Outcome::kNotSent;
+// The system gives up on a request that nobody has acknowledged, instead of sending it once more
+// when the network has healed, long after its deadline.
+void LetNothingArriveLate(socket_t socket) {
+  const auto milliseconds = static_cast<unsigned>(absl::ToInt64Milliseconds(kTransferTime));
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
+}
+
+// The provider is told how long it may work, counted from the arrival: no clock of another machine
+// can be trusted. The last byte is sent only if the clock still says so, since a process can be
+// stopped anywhere before; without that byte the provider does not begin.
+Outcome Post(httplib::Client& connection, const Pass& pass) {
+  const absl::Duration time_left = pass.time_left();
+  const absl::Duration work = time_left - kTransferTime;
+  if (work <= absl::ZeroDuration()) return Outcome::kNotSent;
+  const std::chrono::microseconds limit = absl::ToChronoMicroseconds(time_left);
   connection.set_connection_timeout(limit);
   connection.set_read_timeout(limit);
   connection.set_write_timeout(limit);
-  const httplib::Result reply = connection.Post("/call");
+  const auto last_byte = [&](std::size_t, std::size_t, httplib::DataSink& sink) {
+    return pass.time_left() >= work + kTransferTime / 2 && sink.write("!", 1);
+  };
+  const httplib::Headers headers = {
+      {kWorkHeader, absl::StrCat(absl::ToInt64Milliseconds(work))},
+      {kDeadlineHeader, absl::StrCat((RealClock().Now() + time_left).ns)}};
+  const httplib::Result reply =
+      connection.Post("/call", headers, 1, last_byte, "application/octet-stream");
+  if (reply.error() == httplib::Error::Canceled) return Outcome::kNotSent;
   return reply && reply->status == 200 ? Outcome::kSucceeded : Outcome::kFailed;
 }
 
 }  // namespace
 
-CallPool::CallPool(int threads, int provider_port, Tally& tally)
-    : provider_port_(provider_port), tally_(tally) {
+CallPool::CallPool(int threads, Address provider, Tally& tally)
+    : provider_(std::move(provider)), tally_(tally) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 
@@ -59,7 +83,7 @@ void CallPool::Work() {
 
 void CallPool::Make(Call& call) {
   std::unique_ptr<httplib::Client> connection = TakeConnection();
-  const Outcome outcome = Post(*connection, call.pass->time_left());
+  const Outcome outcome = Post(*connection, *call.pass);
   call.pass->End(outcome);
   tally_.Ended(outcome == Outcome::kSucceeded, RealClock().Now() - call.scheduled);
   GiveBack(std::move(connection));
@@ -74,9 +98,10 @@ std::unique_ptr<httplib::Client> CallPool::TakeConnection() {
       return connection;
     }
   }
-  auto connection = std::make_unique<httplib::Client>("127.0.0.1", provider_port_);
+  auto connection = std::make_unique<httplib::Client>(provider_.host, provider_.port);
   connection->set_keep_alive(true);
   connection->set_tcp_nodelay(true);
+  connection->set_socket_options(LetNothingArriveLate);
   return connection;
 }
 

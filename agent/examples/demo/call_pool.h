@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -16,11 +17,16 @@ class Client;
 
 namespace plimsoll::demo {
 
+struct Address {
+  std::string host;
+  int port = 0;
+};
+
 // The threads of a replica that call the provider. Thread-safe.
 class CallPool {
  public:
   // No call waits as long as there are as many threads as the gate admits calls.
-  CallPool(int threads, int provider_port, Tally& tally);
+  CallPool(int threads, Address provider, Tally& tally);
   // Ends the calls that were submitted first.
   ~CallPool();
 
@@ -41,7 +47,7 @@ class CallPool {
   std::unique_ptr<httplib::Client> TakeConnection();
   void GiveBack(std::unique_ptr<httplib::Client> connection);
 
-  const int provider_port_;
+  const Address provider_;
   Tally& tally_;
   std::vector<std::thread> threads_;
 

@@ -66,16 +66,25 @@ dependencies:
                          kQuota, absl::FormatDuration(kBaseLease));
 }
 
-ControllerProcess::ControllerProcess(std::string binary, std::string folder, std::string config)
-    : binary_(std::move(binary)), folder_(std::move(folder)), config_(std::move(config)) {
+ControllerProcess::ControllerProcess(std::string binary, std::string folder, std::string config,
+                                     std::string address)
+    : binary_(std::move(binary)),
+      folder_(std::move(folder)),
+      config_(std::move(config)),
+      address_(std::move(address)) {
+  WriteConfig();
+}
+
+void ControllerProcess::set_config(std::string config) {
+  config_ = std::move(config);
   WriteConfig();
 }
 
 void ControllerProcess::WriteConfig() const {
   std::ofstream(config_file()) << absl::StrFormat(
-      "listen: {api: \"127.0.0.1:%d\", agents: \"127.0.0.1:%d\"}\n"
+      "listen: {api: \"%s:%d\", agents: \"%s:%d\"}\n"
       "state: {mode: embedded, dir: \"%s/state\"}\n%s",
-      api_port_, agent_port_, folder_, config_);
+      address_, api_port_, address_, agent_port_, folder_, config_);
 }
 
 // A fleet that has never been granted anything may start at once, and has to say so.

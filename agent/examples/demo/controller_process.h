@@ -11,16 +11,22 @@ namespace plimsoll::demo {
 // The policy of the demo's one dependency, and leases short enough for a story of seconds, as YAML.
 std::string DemoConfig();
 
-// A plimsoll-controller on loopback ports of its own choice, with its state in a folder. Confined
-// to the thread that made it.
+// A plimsoll-controller on ports of its own choice, with its state in a folder. Confined to the
+// thread that made it.
 class ControllerProcess {
  public:
-  // `config` is all of the configuration but `listen` and `state`. Files go to `folder`.
-  ControllerProcess(std::string binary, std::string folder, std::string config);
+  // `config` is all of the configuration but `listen` and `state`. Files go to `folder`. Both
+  // planes listen on `address`; what is not loopback must be allowed by `config`.
+  ControllerProcess(std::string binary, std::string folder, std::string config,
+                    std::string address = "127.0.0.1");
 
   // Makes its state and starts it, or starts it again: then on the same ports and with the same
   // state. Returns when it listens; fails with its last words if it does not.
   absl::Status Start();
+  // Replaces the configuration file, for the next start or SIGHUP.
+  void set_config(std::string config);
+  // Sends a signal, unless it has ended.
+  void Signal(int signal) { process_->Signal(signal); }
   // kill -9.
   void Kill() { process_.reset(); }
   // SIGTERM, and waits for the end. Returns the exit status, -1 if it had to be killed.
@@ -40,7 +46,8 @@ class ControllerProcess {
 
   const std::string binary_;
   const std::string folder_;
-  const std::string config_;
+  std::string config_;
+  const std::string address_;
   std::unique_ptr<ChildProcess> process_;
   int agent_port_ = 0;
   int api_port_ = 0;

@@ -30,11 +30,29 @@ absl::Status Fleet::Restart(std::size_t index) {
   Replica& replica = replicas_[index];
   const std::uint64_t seed =
       options_.seed * 1000 + index * 10 + static_cast<unsigned>(replica.starts);
-  absl::StatusOr<std::unique_ptr<ChildProcess>> process =
-      ChildProcess::Start({options_.program, "--role", "replica", "--name", replica.name,
-                           "--provider-port", absl::StrCat(options_.provider_port),
-                           "--controller-port", absl::StrCat(options_.controller_port), "--rate",
-                           absl::StrCat(replica.calls_per_second), "--seed", absl::StrCat(seed)});
+  std::vector<std::string> command = {options_.program,
+                                      "--role",
+                                      "replica",
+                                      "--name",
+                                      replica.name,
+                                      "--provider-host",
+                                      options_.provider_host,
+                                      "--provider-port",
+                                      absl::StrCat(options_.provider_port),
+                                      "--controller-host",
+                                      options_.controller_host,
+                                      "--controller-port",
+                                      absl::StrCat(options_.controller_port),
+                                      "--rate",
+                                      absl::StrCat(replica.calls_per_second),
+                                      "--seed",
+                                      absl::StrCat(seed)};
+  std::string log;
+  if (!options_.log_folder.empty()) {
+    log = absl::StrCat(options_.log_folder, "/", replica.name, ".log");
+    command.emplace_back("--verbose");
+  }
+  absl::StatusOr<std::unique_ptr<ChildProcess>> process = ChildProcess::Start(command, log);
   if (!process.ok()) return process.status();
   replica.process = *std::move(process);
   ++replica.starts;

@@ -31,6 +31,9 @@ struct FleetOptions {
   int provider_port = 0;
   int controller_port = 0;  // 0: the lane `unlimited`
   std::uint64_t seed = 1;
+  std::string provider_host = "127.0.0.1";
+  std::string controller_host = "127.0.0.1";
+  std::string log_folder = "";  // for what agents and replicas have to say; empty: they say nothing
 };
 
 // The replicas, each a process of its own. Confined to the thread that made it.

@@ -40,8 +40,8 @@ class Gate {
 std::unique_ptr<Gate> MakeFixedGate(int limit, absl::Duration call_deadline);
 
 // The lane `plimsoll`: the agent library. Returns when the first limit is there, or after a while
-// without one.
+// without one. If `verbose`, the agent writes to standard error what it has to say.
 absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
-                                                       const std::string& instance);
+                                                       const std::string& instance, bool verbose);
 
 }  // namespace plimsoll::demo

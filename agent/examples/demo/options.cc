@@ -13,6 +13,7 @@ bool SetSwitch(DemoOptions& options, const std::string& name) {
   if (name == "--help") return options.help = true;
   if (name == "--plain") return options.plain = true;
   if (name == "--json") return options.json = true;
+  if (name == "--verbose") return options.replica.verbose = true;
   return false;
 }
 
@@ -25,6 +26,14 @@ bool SetLane(DemoOptions& options, const std::string& lane) {
 bool SetReplicaValue(ReplicaOptions& replica, const std::string& name, const std::string& value) {
   if (name == "--name") {
     replica.name = value;
+    return true;
+  }
+  if (name == "--provider-host") {
+    replica.provider_host = value;
+    return true;
+  }
+  if (name == "--controller-host") {
+    replica.controller_host = value;
     return true;
   }
   if (name == "--provider-port") return absl::SimpleAtoi(value, &replica.provider_port);

@@ -57,14 +57,14 @@ class PlimsollGate : public Gate {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
-                                                       const std::string& instance) {
+                                                       const std::string& instance, bool verbose) {
   AgentOptions options;
   options.controllers = {controller};
   options.service = kService;
   options.instance = instance;
   options.connect_timeout = std::chrono::milliseconds(200);
   // The controller is killed on purpose: its absence is no news here.
-  options.log = [](std::string_view) {};
+  if (!verbose) options.log = [](std::string_view) {};
   absl::StatusOr<std::unique_ptr<Agent>> agent = Agent::Start(std::move(options));
   if (!agent.ok()) return agent.status();
   return std::make_unique<PlimsollGate>(*std::move(agent));

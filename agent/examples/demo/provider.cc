@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "agent/examples/demo/setup.h"
+#include "plimsoll/core/clock.h"
 namespace plimsoll::demo {
 namespace {
 
@@ -15,10 +19,24 @@ constexpr std::size_t kThreads = 512;
 // The server's own backlog is 5: a burst of connects would lose some for a whole second.
 constexpr int kBacklog = 1024;
 
-void RaiseTo(std::atomic<int>& highest, int value) {
-  int seen = highest.load();
+template <typename T>
+void RaiseTo(std::atomic<T>& highest, T value) {
+  T seen = highest.load();
   while (seen < value && !highest.compare_exchange_weak(seen, value)) {
   }
+}
+
+// What is missing or no number stays unlimited.
+CallLimits LimitsOf(const httplib::Request& request) {
+  CallLimits limits;
+  std::int64_t value = 0;
+  if (absl::SimpleAtoi(request.get_header_value(kWorkHeader), &value)) {
+    limits.work = absl::Milliseconds(value);
+  }
+  if (absl::SimpleAtoi(request.get_header_value(kDeadlineHeader), &value)) {
+    limits.deadline = {value};
+  }
+  return limits;
 }
 
 }  // namespace
@@ -45,18 +63,20 @@ Provider::~Provider() {
   if (thread_.joinable()) thread_.join();
 }
 
-absl::Status Provider::Start() {
+absl::Status Provider::Start(const std::string& address) {
   int listener = -1;
   server_->new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   server_->set_tcp_nodelay(true);
   server_->set_keep_alive_max_count(1'000'000);
   server_->set_keep_alive_timeout(60);
   server_->set_socket_options([&listener](socket_t socket) { listener = socket; });
-  server_->Post("/call", [this](const httplib::Request&, httplib::Response& response) {
-    response.status = Serve();
+  server_->Post("/call", [this](const httplib::Request& request, httplib::Response& response) {
+    response.status = Serve(LimitsOf(request));
   });
-  port_ = server_->bind_to_any_port("127.0.0.1");
-  if (port_ <= 0) return absl::UnavailableError("the provider cannot listen on 127.0.0.1");
+  port_ = server_->bind_to_any_port(address);
+  if (port_ <= 0) {
+    return absl::UnavailableError(absl::StrCat("the provider cannot listen on ", address));
+  }
   ::listen(listener, kBacklog);
   thread_ = std::thread([this] { server_->listen_after_bind(); });
   // stop() would do nothing before the server runs.
@@ -64,16 +84,32 @@ absl::Status Provider::Start() {
   return absl::OkStatus();
 }
 
-int Provider::Serve() {
+int Provider::Serve(const CallLimits& limits) {
   const int in_flight = in_flight_.fetch_add(1) + 1;
+  Count(in_flight);
+  Fate fate = Draw(in_flight);
+  if (model_.obeys_callers && fate.service > limits.work) fate = {limits.work, true};
+  std::this_thread::sleep_for(absl::ToChronoNanoseconds(fate.service));
+  in_flight_.fetch_sub(1);
+  CheckDeadline(limits.deadline);
+  return fate.fails ? 503 : 200;
+}
+
+void Provider::Count(int in_flight) {
   calls_.fetch_add(1);
   RaiseTo(in_flight_max_, in_flight);
   RaiseTo(recent_max_, in_flight);
-  if (in_flight > quota_) violations_.fetch_add(1);
-  const Fate fate = Draw(in_flight);
-  std::this_thread::sleep_for(absl::ToChronoNanoseconds(fate.service));
-  in_flight_.fetch_sub(1);
-  return fate.fails ? 503 : 200;
+  const int excess = in_flight - quota_.load();
+  if (excess <= 0) return;
+  violations_.fetch_add(1);
+  RaiseTo(excess_max_, excess);
+}
+
+void Provider::CheckDeadline(Instant deadline) {
+  const absl::Duration late = RealClock().Now() - deadline;
+  if (late <= absl::ZeroDuration()) return;
+  late_calls_.fetch_add(1);
+  RaiseTo(lateness_ns_max_, absl::ToInt64Nanoseconds(late));
 }
 
 Fate Provider::Draw(int in_flight) {

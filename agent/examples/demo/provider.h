@@ -3,12 +3,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "plimsoll/core/mutex.h"
 #include "plimsoll/core/random.h"
+#include "plimsoll/core/time.h"
 
 namespace httplib {
 class Server;
@@ -28,6 +30,14 @@ struct ProviderModel {
   // The provider gives up on a call at this age, so that no call outlives the deadline of its
   // caller.
   absl::Duration deadline = absl::Milliseconds(900);
+  bool obeys_callers = true;  // and when the caller says that it will not wait any longer
+};
+
+// What a call says of itself.
+struct CallLimits {
+  absl::Duration work = absl::InfiniteDuration();  // the provider gives up after that
+  // When it must have ended, on this machine's clock.
+  Instant deadline = kInfiniteFuture;
 };
 
 // What happens to one call.
@@ -54,8 +64,10 @@ class Provider {
   Provider(const Provider&) = delete;
   Provider& operator=(const Provider&) = delete;
 
-  // Listens on a free port of the loopback interface.
-  absl::Status Start();
+  // Listens on a free port of the address.
+  absl::Status Start(const std::string& address = "127.0.0.1");
+  // From now on calls are measured against another quota. From any thread.
+  void set_quota(int quota) { quota_.store(quota); }
   int port() const { return port_; }
 
   // Counted by the provider itself, from the entry of a call to its end.
@@ -65,13 +77,20 @@ class Provider {
   int TakeRecentMax() { return recent_max_.exchange(in_flight_.load()); }
   std::int64_t calls() const { return calls_.load(); }
   std::int64_t violations() const { return violations_.load(); }
+  // How far a call has exceeded the quota of its moment at most.
+  int excess_max() const { return excess_max_.load(); }
+  // Calls that had not ended here by the deadline of their caller, and by how much at most.
+  std::int64_t late_calls() const { return late_calls_.load(); }
+  absl::Duration lateness_max() const { return absl::Nanoseconds(lateness_ns_max_.load()); }
 
  private:
-  int Serve();  // returns the HTTP status
+  int Serve(const CallLimits& limits);  // returns the HTTP status
+  void Count(int in_flight);
+  void CheckDeadline(Instant deadline);
   Fate Draw(int in_flight);
 
   const ProviderModel model_;
-  const int quota_;
+  std::atomic<int> quota_;
   std::unique_ptr<httplib::Server> server_;
   std::thread thread_;
   int port_ = 0;
@@ -81,6 +100,9 @@ class Provider {
   std::atomic<int> recent_max_{0};
   std::atomic<std::int64_t> calls_{0};
   std::atomic<std::int64_t> violations_{0};
+  std::atomic<int> excess_max_{0};
+  std::atomic<std::int64_t> late_calls_{0};
+  std::atomic<std::int64_t> lateness_ns_max_{0};
 
   Mutex mutex_;
   Random random_ ABSL_GUARDED_BY(mutex_);

@@ -77,7 +77,9 @@ void OfferLoad(const ReplicaOptions& options, Gate& gate, CallPool& pool, Tally&
 
 absl::StatusOr<std::unique_ptr<Gate>> MakeGate(const ReplicaOptions& options) {
   if (options.controller_port == 0) return MakeFixedGate(kHandSetLimit, kCallDeadline);
-  return MakePlimsollGate(absl::StrCat("http://127.0.0.1:", options.controller_port), options.name);
+  return MakePlimsollGate(
+      absl::StrCat("http://", options.controller_host, ":", options.controller_port), options.name,
+      options.verbose);
 }
 
 }  // namespace
@@ -95,7 +97,8 @@ absl::Status RunReplica(const ReplicaOptions& options) {
   std::atomic<bool> done{false};
   std::thread reporter([&] { ReportUntil(done, tally, **gate); });
   {
-    CallPool pool(std::max(kQuota, kHandSetLimit), options.provider_port, tally);
+    CallPool pool(std::max(kQuota, kHandSetLimit), {options.provider_host, options.provider_port},
+                  tally);
     OfferLoad(options, **gate, pool, tally);
     (*gate)->Leave();
   }

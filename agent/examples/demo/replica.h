@@ -9,10 +9,13 @@ namespace plimsoll::demo {
 
 struct ReplicaOptions {
   std::string name;
+  std::string provider_host = "127.0.0.1";
   int provider_port = 0;
+  std::string controller_host = "127.0.0.1";
   int controller_port = 0;  // 0: the lane `unlimited`
   double calls_per_second = 0;
   std::uint64_t seed = 1;
+  bool verbose = false;  // what the agent has to say goes to standard error
 };
 
 // The life of one replica, as a process of its own: calls come in on a schedule, the gate lets some
