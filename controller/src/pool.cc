@@ -10,7 +10,14 @@ namespace {
 // With too few samples an epoch is prolonged, but not beyond this many lengths: old samples say
 // nothing of now.
 constexpr int kProlongedAtMost = 8;
-constexpr double kDemandKeptPerSecond = 0.9;
+constexpr double kNeedKeptPerSecond = 0.9;
+// What a load is judged by: this many calls, ended or refused, but not less or more than these
+// seconds.
+constexpr double kEnoughCalls = 200;
+constexpr double kPastMin = 1;
+constexpr double kPastMax = 10;
+// Fewer ended calls say nothing of the time that a call takes.
+constexpr double kEnoughEnded = 5;
 
 }  // namespace
 
@@ -47,27 +54,46 @@ std::optional<LawRunner::Outcome> LawRunner::Advance(Calls in_flight_max, Instan
 
 void Demand::Report(Calls in_flight_max, Calls waiting, const Window& sum, Calls limit,
                     absl::Duration latency, Instant now) {
-  const double kept = At(now);
   double seen = in_flight_max + waiting;
-  const auto refused = static_cast<double>(sum.rejected_by(RejectReason::kLimit));
-  const auto ended = static_cast<double>(sum.completed() + sum.ignored);
-  const double length = absl::ToDoubleSeconds(sum.length);
-  if (refused > 0) {
-    // Refusals mean that one more could have been used, whatever else is known.
-    seen = std::max(seen, limit + 1.0);
-    if (ended > 0 && length > 0) {
-      seen = std::max(seen, absl::ToDoubleSeconds(sum.in_flight) / length * (1 + refused / ended));
-    } else if (length > 0) {
-      seen = std::max(seen, refused / length * absl::ToDoubleSeconds(latency));
-    }
-  }
-  value_ = std::clamp(std::max(seen, kept), 0.0, static_cast<double>(kCallsMax));
+  Remember(waiting, sum);
+  load_ = std::min(Offered(latency), static_cast<double>(kCallsMax));
+  // Refusals mean that one more could have been used, whatever else is known.
+  if (sum.rejected_by(RejectReason::kLimit) > 0) seen = std::max({seen, limit + 1.0, load_});
+  need_ = std::clamp(std::max(seen, Need(now)), 0.0, static_cast<double>(kCallsMax));
   at_ = now;
 }
 
-double Demand::At(Instant now) const {
+void Demand::Remember(Calls waiting, const Window& sum) {
+  const double seconds = absl::ToDoubleSeconds(sum.length);
+  if (seconds <= 0) return;
+  past_.seconds += seconds;
+  past_.in_flight += absl::ToDoubleSeconds(sum.in_flight) + waiting * seconds;
+  past_.ended += static_cast<double>(sum.completed() + sum.ignored);
+  past_.refused += static_cast<double>(sum.rejected_by(RejectReason::kLimit));
+  const double calls = std::max(1.0, past_.ended + past_.refused);
+  const double long_enough = std::clamp(past_.seconds * kEnoughCalls / calls, kPastMin, kPastMax);
+  const double kept = std::min(1.0, long_enough / past_.seconds);
+  past_.seconds *= kept;
+  past_.in_flight *= kept;
+  past_.ended *= kept;
+  past_.refused *= kept;
+}
+
+double Demand::Offered(absl::Duration latency) const {
+  const double takes =
+      past_.ended >= kEnoughEnded ? past_.in_flight / past_.ended : absl::ToDoubleSeconds(latency);
+  return (past_.in_flight + past_.refused * takes) / past_.seconds;
+}
+
+double Demand::Need(Instant now) const {
   const double seconds = std::max(0.0, absl::ToDoubleSeconds(now - at_));
-  return value_ * std::pow(kDemandKeptPerSecond, seconds);
+  return need_ * std::pow(kNeedKeptPerSecond, seconds);
+}
+
+void Demand::AssumeAtLeast(double calls) {
+  need_ = std::max(need_, calls);
+  load_ = std::max(load_, calls);
+  past_.in_flight = std::max(past_.in_flight, load_ * past_.seconds);
 }
 
 }  // namespace plimsoll::internal
