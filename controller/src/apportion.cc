@@ -88,6 +88,7 @@ void Fill(double total, const std::vector<Claim>& claims, const Indexes& members
       slopes.push_back({weight, static_cast<double>(claim.*low), static_cast<double>(claim.*high)});
     } else {
       total -= claim.low;
+      shares[i] = claim.low;
     }
   }
   const double level = FindLevel(total, slopes);
@@ -198,7 +199,6 @@ std::vector<double> RealShares(Calls available, const std::vector<Claim>& claims
   } else if (total <= highs) {
     FillClasses(total - lows, claims, MakeClasses(claims), shares);
   } else {
-    for (std::size_t i : all) shares[i] = claims[i].low;
     Fill(static_cast<double>(total), claims, all, &Claim::high, &Claim::top, shares);
   }
   return shares;
