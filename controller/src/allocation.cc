@@ -21,7 +21,6 @@ constexpr double kNeedsNothing = 0.1;
 constexpr absl::Duration kTurnMin = absl::Seconds(2);
 
 struct Row {
-  SessionId session;
   Member* member;
   Claim claim;
   bool wants = false;
@@ -53,9 +52,12 @@ absl::Duration Dwell(const DependencyState& dependency) {
 }
 
 // A registration alone takes nothing: it may be a late copy from a process long dead.
-bool Takes(const SessionState& session, const Ledger& ledger, Instant now) {
-  const bool speaks = session.spoken || session.inherited;
-  return speaks && !session.fenced && ledger.LimitHeld(session.id, now);
+bool Takes(const DependencyState& dependency, const Member& member, Instant now) {
+  const SessionState& session = *member.session;
+  if (session.fenced || !(session.spoken || session.inherited)) return false;
+  // No need to look it up: its hold is longer than a lease.
+  if (member.reported_at.has_value() && now - *member.reported_at < dependency.lease) return true;
+  return dependency.ledger.LimitHeld(session.id, now);
 }
 
 void NoteRaise(Member& member, Instant now) {
@@ -77,8 +79,8 @@ Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
   return member.law == nullptr ? ceiling : std::min(ceiling, member.law->limit());
 }
 
-Row MakeRow(const DependencyState& dependency, const SessionId& id, Member& member, Instant now) {
-  Row row{id, &member, {}, false, 0};
+Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {
+  Row row{&member, {}, false, 0};
   Claim& claim = row.claim;
   claim.holds = member.sent.limit;
   if (member.session->leaving) {
@@ -125,9 +127,9 @@ Census MakeRows(DependencyState& dependency, const std::map<SessionId, SessionSt
     NoteRaise(member, now);
     member.wanted = member.share = member.offer = 0;
     member.base = dependency.policy.base();
-    if (Takes(*member.session, dependency.ledger, now)) {
+    if (Takes(dependency, member, now)) {
       Service& service = ServiceOf(census.services, dependency, member);
-      service.rows.push_back(MakeRow(dependency, id, member, now));
+      service.rows.push_back(MakeRow(dependency, member, now));
       census.sent += member.sent.limit;
     } else {
       census.silent += dependency.ledger.Reserved(id);
@@ -218,6 +220,7 @@ void ShareByTurns(const std::vector<double>& shares, const std::vector<Claim>& c
     Turn& turn = *turns[i];
     if (!turn.since.has_value()) turn.holds = claims[i].holds > 0;
     if (shares[i] <= kShareNoise || shares[i] >= 1 - kShareNoise) {
+      // Whoever shares again later comes new, with what it has.
       turn = Turn{0, whole[i] > 0, now};
       continue;
     }
@@ -323,9 +326,9 @@ void NoteHungry(DependencyState& dependency, const Services& services) {
       member.reason = ReasonOf(dependency, member);
       if (member.offer <= member.sent.limit) continue;
       if (row.wants && member.sent.limit == 0) {
-        dependency.hungry.push_front(row.session);
+        dependency.hungry.push_front(member.session->id);
       } else {
-        dependency.hungry.push_back(row.session);
+        dependency.hungry.push_back(member.session->id);
       }
     }
   }

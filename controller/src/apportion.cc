@@ -42,18 +42,31 @@ std::vector<double> Corners(const std::vector<Slope>& slopes) {
     corners.push_back(slope.begin());
     corners.push_back(slope.end());
   }
-  std::sort(corners.begin(), corners.end());
   return corners;
+}
+
+// The last corner at which the shares sum to no more than `total`; 0 if there is none.
+double CornerBelow(double total, const std::vector<Slope>& slopes) {
+  std::vector<double> corners = Corners(slopes);
+  auto first = corners.begin();
+  auto last = corners.end();
+  while (first < last) {
+    const auto middle = first + (last - first) / 2;
+    std::nth_element(first, middle, last);
+    if (SumAt(slopes, *middle) <= total) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first == corners.begin() ? 0 : *(first - 1);
 }
 
 // The level at which the shares sum to `total`, which lies between the sums of low and high. The
 // sum is linear between two corners: search the corner, then solve. Within the last piece all sums
 // are made afresh, because a running difference would lose the small weights.
 double FindLevel(double total, const std::vector<Slope>& slopes) {
-  const std::vector<double> corners = Corners(slopes);
-  const auto above = std::partition_point(
-      corners.begin(), corners.end(), [&](double level) { return SumAt(slopes, level) <= total; });
-  const double corner = above == corners.begin() ? 0 : *(above - 1);
+  const double corner = CornerBelow(total, slopes);
   double fixed = 0;
   double open_weight = 0;
   for (const Slope& slope : slopes) {

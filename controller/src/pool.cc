@@ -11,13 +11,15 @@ namespace {
 // nothing of now.
 constexpr int kProlongedAtMost = 8;
 constexpr double kNeedKeptPerSecond = 0.9;
-// What a load is judged by: this many calls, ended or refused, but not less or more than these
-// seconds.
-constexpr double kEnoughCalls = 200;
-constexpr double kPastMin = 1;
-constexpr double kPastMax = 10;
 // Fewer ended calls say nothing of the time that a call takes.
 constexpr double kEnoughEnded = 5;
+// Luck explains differences up to this factor and so many calls.
+constexpr double kLuckFactor = 1.5;
+constexpr double kLuckCalls = 2;
+
+bool HasChanged(double before, double now) {
+  return now > before * kLuckFactor + kLuckCalls || before > now * kLuckFactor + kLuckCalls;
+}
 
 }  // namespace
 
@@ -54,35 +56,41 @@ std::optional<LawRunner::Outcome> LawRunner::Advance(Calls in_flight_max, Instan
 
 void Demand::Report(Calls in_flight_max, Calls waiting, const Window& sum, Calls limit,
                     absl::Duration latency, Instant now) {
+  constexpr Memory long_memory{200, 1, 10};
+  constexpr Memory short_memory{50, 1, 2};
+  Remember(long_, long_memory, waiting, sum);
+  Remember(short_, short_memory, waiting, sum);
+  if (HasChanged(Offered(long_, latency), Offered(short_, latency))) long_ = short_;
+  load_ = std::min(Offered(long_, latency), static_cast<double>(kCallsMax));
+
   double seen = in_flight_max + waiting;
-  Remember(waiting, sum);
-  load_ = std::min(Offered(latency), static_cast<double>(kCallsMax));
   // Refusals mean that one more could have been used, whatever else is known.
   if (sum.rejected_by(RejectReason::kLimit) > 0) seen = std::max({seen, limit + 1.0, load_});
   need_ = std::clamp(std::max(seen, Need(now)), 0.0, static_cast<double>(kCallsMax));
   at_ = now;
 }
 
-void Demand::Remember(Calls waiting, const Window& sum) {
+void Demand::Remember(Past& past, const Memory& memory, Calls waiting, const Window& sum) {
   const double seconds = absl::ToDoubleSeconds(sum.length);
   if (seconds <= 0) return;
-  past_.seconds += seconds;
-  past_.in_flight += absl::ToDoubleSeconds(sum.in_flight) + waiting * seconds;
-  past_.ended += static_cast<double>(sum.completed() + sum.ignored);
-  past_.refused += static_cast<double>(sum.rejected_by(RejectReason::kLimit));
-  const double calls = std::max(1.0, past_.ended + past_.refused);
-  const double long_enough = std::clamp(past_.seconds * kEnoughCalls / calls, kPastMin, kPastMax);
-  const double kept = std::min(1.0, long_enough / past_.seconds);
-  past_.seconds *= kept;
-  past_.in_flight *= kept;
-  past_.ended *= kept;
-  past_.refused *= kept;
+  past.seconds += seconds;
+  past.in_flight += absl::ToDoubleSeconds(sum.in_flight) + waiting * seconds;
+  past.ended += static_cast<double>(sum.completed() + sum.ignored);
+  past.refused += static_cast<double>(sum.rejected_by(RejectReason::kLimit));
+  const double calls = std::max(1.0, past.ended + past.refused);
+  const double enough =
+      std::clamp(past.seconds * memory.calls / calls, memory.seconds_min, memory.seconds_max);
+  const double kept = std::min(1.0, enough / past.seconds);
+  past.seconds *= kept;
+  past.in_flight *= kept;
+  past.ended *= kept;
+  past.refused *= kept;
 }
 
-double Demand::Offered(absl::Duration latency) const {
+double Demand::Offered(const Past& past, absl::Duration latency) {
   const double takes =
-      past_.ended >= kEnoughEnded ? past_.in_flight / past_.ended : absl::ToDoubleSeconds(latency);
-  return (past_.in_flight + past_.refused * takes) / past_.seconds;
+      past.ended >= kEnoughEnded ? past.in_flight / past.ended : absl::ToDoubleSeconds(latency);
+  return (past.in_flight + past.refused * takes) / past.seconds;
 }
 
 double Demand::Need(Instant now) const {
@@ -93,7 +101,9 @@ double Demand::Need(Instant now) const {
 void Demand::AssumeAtLeast(double calls) {
   need_ = std::max(need_, calls);
   load_ = std::max(load_, calls);
-  past_.in_flight = std::max(past_.in_flight, load_ * past_.seconds);
+  for (Past* past : {&long_, &short_}) {
+    past->in_flight = std::max(past->in_flight, load_ * past->seconds);
+  }
 }
 
 }  // namespace plimsoll::internal

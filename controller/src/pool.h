@@ -62,11 +62,12 @@ class LawRunner {
 // rises at once and falls by a tenth a second, so that a pause between two bursts does not cost the
 // share.
 //
-// Load is the mean of what would be in flight if nobody were refused. A maximum of short windows is
-// mostly luck, so this is a mean over as long as it takes for enough calls to end, at least a
-// second and at most ten. By Little's law the refused would be in flight with their rate times the
-// time that a call takes:
+// Load is the mean of what would be in flight if nobody were refused. By Little's law the refused
+// would be in flight with their rate times the time that a call takes:
 //   load = mean in flight + mean waiting + refused per second * mean latency.
+// A maximum of short windows is mostly luck, so this is a mean over as long as it takes for enough
+// calls to end, at least a second and at most ten. If the last one or two seconds say something
+// that luck does not explain, the traffic has changed, and what was before is forgotten.
 //
 // Capacity is divided in proportion to the load, up to what the need says. Pure. Thread-compatible.
 class Demand {
@@ -88,17 +89,23 @@ class Demand {
   // Sums over the recent past.
   struct Past {
     double seconds = 1;
-    double in_flight = 1;  // call-seconds, waiting calls included
+    double in_flight = 1;  // call-seconds, of waiting calls too
     double ended = 0;
     double refused = 0;
   };
-  void Remember(Calls waiting, const Window& sum);
-  double Offered(absl::Duration latency) const;
+  struct Memory {
+    double calls;  // ended or refused: enough to judge by
+    double seconds_min;
+    double seconds_max;
+  };
+  static void Remember(Past& past, const Memory& memory, Calls waiting, const Window& sum);
+  static double Offered(const Past& past, absl::Duration latency);
 
   Instant at_;
   double need_ = 1;
   double load_ = 1;
-  Past past_;
+  Past long_;
+  Past short_;
 };
 
 }  // namespace plimsoll::internal

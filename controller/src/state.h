@@ -32,6 +32,7 @@ struct Member {
 
   // What it reported last.
   bool reported = false;
+  std::optional<Instant> reported_at;
   GrantStamp installed;
   Steps in_force;
   Calls in_flight = 0;

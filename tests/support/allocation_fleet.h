@@ -65,9 +65,14 @@ class AllocationFleet {
   }
 
   void Allocate() {
-    for (const SessionId& id : ids_) dependency_.ledger.ExtendHolds(id, now_);
-    internal::Allocate(dependency_, sessions_, now_);
+    for (const SessionId& id : ids_) {
+      dependency_.ledger.ExtendHolds(id, now_);
+      const auto member = dependency_.members.find(id);
+      if (member != dependency_.members.end()) member->second.reported_at = now_;
+    }
+    AllocateOnly();
   }
+  void AllocateOnly() { internal::Allocate(dependency_, sessions_, now_); }
   void Pass(absl::Duration duration) {
     now_ = now_ + duration;
     for (int i = 0; i < size(); ++i) SetDemand(i, demands_.at(i));

@@ -189,6 +189,19 @@ TEST(DemandTest, WithManyCallsTheLoadFollowsWithinTwoSeconds) {
   EXPECT_GT(demand.Load(), 30);
 }
 
+TEST(DemandTest, WithFewCallsAChangeOfTrafficIsNoticedWithinThreeSeconds) {
+  Demand demand(kStart);
+  for (int i = 0; i < 20; ++i) {
+    demand.Report(2, 0, WindowOf(2, absl::Seconds(1)), 9, absl::ZeroDuration(), kStart);
+  }
+  EXPECT_NEAR(demand.Load(), 2, 0.3);
+  for (int i = 0; i < 3; ++i) {
+    demand.Report(9, 0, Refusing(WindowOf(9, absl::Seconds(1)), 11), 9, absl::ZeroDuration(),
+                  kStart);
+  }
+  EXPECT_GT(demand.Load(), 12);
+}
+
 TEST(DemandTest, WhatIsAssumedIsBelievedUntilReportsSayMore) {
   Demand demand(kStart);
   demand.AssumeAtLeast(20);
