@@ -17,6 +17,8 @@ namespace {
 constexpr double kHeadroom = 1.1;
 // Who needed one call at once has nothing to do 22 s later.
 constexpr double kNeedsNothing = 0.1;
+// One part in so many may be under way from one session to another.
+constexpr Calls kTransitPart = 10;
 // A call is held for at least so long, before the next in line gets it.
 constexpr absl::Duration kTurnMin = absl::Seconds(2);
 
@@ -194,19 +196,18 @@ Claim MakeClaim(const Service& service, Calls capacity, double weights) {
   return claim;
 }
 
-// If there is not a call for everybody, those with nothing to do are the first to have none.
-void YieldIfScarce(Services& services, Calls available) {
+// Where there is not a call for everybody, those with nothing to do are the first to have none.
+void YieldIdle(Service& service) {
+  for (Row& row : service.rows) {
+    row.claim.low = row.low_if_scarce;
+    if (!row.wants && row.claim.weight > 0) row.claim.high = 0;
+  }
+}
+
+std::int64_t SumOfLows(const std::vector<Claim>& claims) {
   std::int64_t lows = 0;
-  for (const Service& service : services) {
-    for (const Row& row : service.rows) lows += row.claim.low;
-  }
-  if (lows <= available) return;
-  for (Service& service : services) {
-    for (Row& row : service.rows) {
-      row.claim.low = row.low_if_scarce;
-      if (!row.wants && row.claim.weight > 0) row.claim.high = 0;
-    }
-  }
+  for (const Claim& claim : claims) lows += claim.low;
+  return lows;
 }
 
 // Who would get a whole call or none of it for good takes turns instead.
@@ -245,31 +246,47 @@ std::vector<Calls> Divide(Calls available, const std::vector<Claim>& claims,
   return whole;
 }
 
-void DivideAmongServices(DependencyState& dependency, Services& services, Calls available,
-                         Instant now) {
+std::vector<Claim> MakeServiceClaims(const DependencyState& dependency, const Services& services) {
   double weights = 0;
   for (const Service& service : services) weights += service.settings.weight;
   const Calls nominal = dependency.policy.quota.has_value() ? dependency.Capacity() : 0;
   std::vector<Claim> claims;
-  std::vector<Turn*> turns;
-  for (const Service& service : services) {
-    claims.push_back(MakeClaim(service, nominal, weights));
-    turns.push_back(&service.state->turn);
+  claims.reserve(services.size());
+  for (const Service& service : services) claims.push_back(MakeClaim(service, nominal, weights));
+  return claims;
+}
+
+void DivideAmongServices(DependencyState& dependency, Services& services, Calls available,
+                         Instant now) {
+  std::vector<Claim> claims = MakeServiceClaims(dependency, services);
+  if (SumOfLows(claims) > available) {
+    for (Service& service : services) YieldIdle(service);
+    claims = MakeServiceClaims(dependency, services);
   }
+  std::vector<Turn*> turns;
+  turns.reserve(services.size());
+  for (const Service& service : services) turns.push_back(&service.state->turn);
   const std::vector<Calls> shares =
       Divide(available, claims, turns, dependency, now, dependency.ring);
   for (std::size_t i = 0; i < services.size(); ++i) services[i].share = shares[i];
 }
 
-void DivideAmongInstances(DependencyState& dependency, Service& service, Instant now) {
+std::vector<Claim> MakeInstanceClaims(const Service& service) {
   std::vector<Claim> claims;
-  std::vector<Turn*> turns;
   claims.reserve(service.rows.size());
-  turns.reserve(service.rows.size());
-  for (const Row& row : service.rows) {
-    claims.push_back(row.claim);
-    turns.push_back(&row.member->turn);
+  for (const Row& row : service.rows) claims.push_back(row.claim);
+  return claims;
+}
+
+void DivideAmongInstances(DependencyState& dependency, Service& service, Instant now) {
+  std::vector<Claim> claims = MakeInstanceClaims(service);
+  if (SumOfLows(claims) > service.share) {
+    YieldIdle(service);
+    claims = MakeInstanceClaims(service);
   }
+  std::vector<Turn*> turns;
+  turns.reserve(service.rows.size());
+  for (const Row& row : service.rows) turns.push_back(&row.member->turn);
   const std::vector<Calls> shares =
       Divide(service.share, claims, turns, dependency, now, service.state->ring);
   for (std::size_t i = 0; i < service.rows.size(); ++i) {
@@ -293,6 +310,19 @@ OfferRow MakeOfferRow(const Row& row, absl::Duration dwell, Instant now) {
   return offer;
 }
 
+// What is free may be offered to a service only up to its maximum.
+void KeepMaximum(const Service& service, std::vector<OfferRow>& all, std::size_t first) {
+  if (!service.settings.maximum.has_value()) return;
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+  std::vector<OfferRow> rows(begin, begin + std::ssize(service.rows));
+  std::int64_t sum = 0;
+  for (const OfferRow& row : rows) sum += row.offer;
+  const Calls most = *service.settings.maximum;
+  if (sum <= most) return;
+  MakeOffers(rows, {most, 0, std::max(1, most / kTransitPart), 0, false});
+  std::copy(rows.begin(), rows.end(), begin);
+}
+
 void OfferShares(const DependencyState& dependency, Services& services, const OfferTerms& terms,
                  Instant now) {
   const absl::Duration dwell = Dwell(dependency);
@@ -302,9 +332,10 @@ void OfferShares(const DependencyState& dependency, Services& services, const Of
     for (const Row& row : service.rows) offers.push_back(MakeOfferRow(row, dwell, now));
   }
   MakeOffers(offers, terms);
-  auto offer = offers.begin();
+  std::size_t next = 0;
   for (Service& service : services) {
-    for (Row& row : service.rows) row.member->offer = (offer++)->offer;
+    KeepMaximum(service, offers, next);
+    for (Row& row : service.rows) row.member->offer = offers[next++].offer;
   }
 }
 
@@ -351,11 +382,10 @@ void Allocate(DependencyState& dependency, const std::map<SessionId, SessionStat
   terms.available =
       std::max(0, std::min(dependency.Capacity(), policy.quota_or_max() - terms.join_reserve) -
                       census.silent);
-  terms.transit_max = std::max(1, policy.quota_or_max() / 10);
+  terms.transit_max = std::max(1, policy.quota_or_max() / kTransitPart);
   terms.in_transit = std::max(0, dependency.ledger.Reserved() - census.silent - census.sent);
   terms.overbooked = dependency.ledger.Reserved() > policy.quota_or_max();
   for (Service& service : census.services) SpreadMinimum(policy, service);
-  YieldIfScarce(census.services, terms.available);
   dependency.wanted = 0;
   DivideAmongServices(dependency, census.services, terms.available, now);
   for (Service& service : census.services) DivideAmongInstances(dependency, service, now);
