@@ -24,6 +24,7 @@ run: setup
 	@mkdir -p build/run
 	@sed 's|dir: /var/lib/plimsoll|dir: build/run/state|' \
 	  controller/deploy/plimsoll-controller.yaml > build/run/plimsoll-controller.yaml
+	@test -d build/run/state || build/release/bin/plimsoll-controller --init --config build/run/plimsoll-controller.yaml
 	@build/release/bin/plimsoll-controller --config build/run/plimsoll-controller.yaml
 
 test: setup

@@ -6,6 +6,20 @@
 
 namespace plimsoll {
 
+std::string_view ToString(GrantStage stage) {
+  switch (stage) {
+    case GrantStage::kNone:
+      return "none";
+    case GrantStage::kLease:
+      return "lease";
+    case GrantStage::kBase:
+      return "base";
+    case GrantStage::kReserve:
+      return "reserve";
+  }
+  return "none";
+}
+
 Bulkhead::Bulkhead(std::string dependency, internal::Limiter* limiter)
     : dependency_(std::move(dependency)), limiter_(limiter) {}
 
@@ -13,6 +27,7 @@ Bulkhead::~Bulkhead() { limiter_->Abandon(); }
 
 Admission Bulkhead::TryAcquire() { return limiter_->TryAcquire(); }
 int Bulkhead::limit() const { return limiter_->limit(); }
+GrantStage Bulkhead::stage() const { return limiter_->stage(); }
 int Bulkhead::in_flight() const { return limiter_->in_flight(); }
 BulkheadStats Bulkhead::stats() const { return limiter_->Stats(); }
 

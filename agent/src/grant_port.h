@@ -24,6 +24,11 @@ struct StepFunction {
     if (now < limit_end) return steps.limit;
     return now < base_end ? steps.base : steps.reserve;
   }
+  // 0 while the limit is in force, 1 while the base is, 2 afterwards.
+  int StepAt(Instant now) const {
+    if (now < limit_end) return 0;
+    return now < base_end ? 1 : 2;
+  }
   // The steps that can still be in force at `now` or later: ended ones are as low as the next.
   Steps Remaining(Instant now) const {
     if (now < limit_end) return steps;

@@ -117,6 +117,8 @@ void Limiter::Install(const StepFunction& function, Instant now) {
   function_ = function;
   call_deadline_ns_.store(InfinityAsFutureNs(function.call_deadline), std::memory_order_seq_cst);
   StoreWords(at);
+  limit_end_ns_.store(function.limit_end.ns, std::memory_order_relaxed);
+  base_end_ns_.store(function.base_end.ns, std::memory_order_relaxed);
   granted_.store(function.stamp > GrantStamp(), std::memory_order_relaxed);
 }
 
@@ -148,6 +150,7 @@ Measurement Limiter::Measure(Instant now, absl::Duration interval) {
   if (!steps_ended_ && at >= next_end_) {
     CloseWindow(at);
     StoreWords(at);
+    stepped_down_.fetch_add(1, std::memory_order_relaxed);
   } else if (at - cutter_.opened() >= interval) {
     CloseWindow(at);
   }
@@ -177,9 +180,19 @@ void Limiter::TakePeak() {
   measured_peak_ = std::max({measured_peak_, peak, calls});
 }
 
+GrantStage Limiter::stage() const {
+  if (!granted()) return GrantStage::kNone;
+  const std::int64_t now = clock_.Now().ns;
+  if (now < limit_end_ns_.load(std::memory_order_relaxed)) return GrantStage::kLease;
+  if (now < base_end_ns_.load(std::memory_order_relaxed)) return GrantStage::kBase;
+  return GrantStage::kReserve;
+}
+
 BulkheadStats Limiter::Stats() const {
   BulkheadStats stats;
   stats.limit = limit();
+  stats.stage = stage();
+  stats.stepped_down = stepped_down_.load(std::memory_order_relaxed);
   for (std::size_t bucket = 0; bucket < LatencyHistogram::kBuckets; ++bucket) {
     stats.succeeded += static_cast<std::int64_t>(counters_.succeeded(bucket));
     stats.dropped += static_cast<std::int64_t>(counters_.dropped(bucket));

@@ -41,6 +41,7 @@ class Limiter final : public GrantPort, private ForkObserver {
 
   // A grant has ever been installed and not been taken back.
   bool granted() const { return granted_.load(std::memory_order_relaxed); }
+  GrantStage stage() const;
   Calls limit() const { return words_.LimitAt(clock_.Now()); }
   Calls in_flight() const { return in_flight_.calls(); }
   const Clock& clock() const { return clock_; }
@@ -80,6 +81,10 @@ class Limiter final : public GrantPort, private ForkObserver {
   std::atomic<std::int64_t> call_deadline_ns_{kInfiniteFuture.ns};
   std::atomic<bool> draining_{false};
   std::atomic<bool> granted_{false};
+  // For stage(): the ends of the function's steps.
+  std::atomic<std::int64_t> limit_end_ns_{0};
+  std::atomic<std::int64_t> base_end_ns_{0};
+  std::atomic<std::int64_t> stepped_down_{0};
 
   // Written by refused calls.
   alignas(64) RejectCounters rejected_;

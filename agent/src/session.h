@@ -79,6 +79,13 @@ class Session {
   const SessionId& session() const { return session_; }
   // What is installed for a dependency, if anything ever was.
   std::optional<StepFunction> Installed(const DependencyId& dependency) const;
+  // Calls `look(name, function)` for each dependency that has a grant.
+  template <typename Look>
+  void ForEachInstalled(const Look& look) const {
+    for (const auto& [name, dependency] : dependencies_) {
+      if (dependency.has_grant) look(name, dependency.installed);
+    }
+  }
   // Dependencies for which the controller has no policy, as of the last answer.
   std::vector<DependencyId> UnknownDependencies() const;
 

@@ -239,6 +239,7 @@ void SyncLoop::Digest(const SendMessage& send, const Answer& answer) {
              },
              answer);
   LogChanges();
+  LogSteps();
 }
 
 void SyncLoop::Publish() {
@@ -264,6 +265,23 @@ void SyncLoop::LogChanges() {
     unknown.insert(std::move(dependency));
   }
   unknown_ = std::move(unknown);
+}
+
+// Each step down and the way back up, so that a log tells what was in force when.
+void SyncLoop::LogSteps() {
+  session_.ForEachInstalled([this](const DependencyId& name, const StepFunction& function) {
+    const int step = function.StepAt(looked_at_);
+    const int before = std::exchange(steps_[name], step);
+    if (step == before) return;
+    const Calls limit = function.InForce(looked_at_);
+    if (step == 0) {
+      Log(absl::StrCat("'", name.value, "': the limit is ", limit, " again"));
+    } else {
+      Log(absl::StrCat("'", name.value, "': no controller has answered and the ",
+                       step == 1 ? "lease" : "base lease", " has run out: the limit is ", limit,
+                       step == 1 ? ", the base" : ", the reserve"));
+    }
+  });
 }
 
 void SyncLoop::Log(const std::string& line) { log_(line); }

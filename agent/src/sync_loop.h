@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -80,6 +81,7 @@ class SyncLoop {
 
   void LogTrouble(const std::string& what);
   void LogChanges();
+  void LogSteps();
   void Log(const std::string& line);
 
   // Fixed at construction.
@@ -94,6 +96,7 @@ class SyncLoop {
   absl::Time looked_at_wall_;
   bool trouble_ = false;  // was logged
   std::set<DependencyId> unknown_;
+  std::map<DependencyId, int> steps_;  // as logged
 
   // The mailbox.
   mutable Mutex mutex_;

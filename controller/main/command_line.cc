@@ -24,6 +24,15 @@ constexpr Flag kFlags[] = {
     {"--dev", nullptr,
      "other defaults: state in memory, leases of 2s; the configuration still wins",
      &CommandLine::dev, nullptr},
+    {"--init", nullptr,
+     "make an empty store for a fleet that has never been granted anything, and end",
+     &CommandLine::init, nullptr},
+    {"--state-lost", nullptr,
+     "distrust the store and learn from agents: after restoring a backup or moving a volume",
+     &CommandLine::state_lost, nullptr},
+    {"--trust-state", nullptr,
+     "vouch that nothing is in force that the store does not know, and learn nothing",
+     &CommandLine::trust_state, nullptr},
     {"--port-file", "PATH",
      "once listening, write {\"agents\":PORT,\"api\":PORT,\"pid\":N} to PATH", nullptr,
      &CommandLine::port_path},
@@ -69,19 +78,28 @@ absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& arg
     result.*(flag->text) = has_value ? arguments[i].substr(equals + 1) : arguments[++i];
     if ((result.*(flag->text)).empty()) return Wrong(absl::StrCat(name, " needs a ", flag->value));
   }
+  if (result.state_lost && result.trust_state) {
+    return Wrong("--state-lost and --trust-state contradict each other");
+  }
+  if (result.init && (result.state_lost || result.trust_state)) {
+    return Wrong("--init makes a store and ends: start without it to say how far to trust one");
+  }
   return result;
 }
 
 std::string UsageText() {
   std::string text =
-      "usage: plimsoll-controller [--config FILE] [--check-config] [--dev] [--port-file PATH]\n\n";
+      "usage: plimsoll-controller [--config FILE] [--dev] [--port-file PATH] [--state-lost | "
+      "--trust-state]\n"
+      "       plimsoll-controller [--config FILE] --init | --check-config\n\n";
   for (const Flag& flag : kFlags) {
     const std::string left =
         flag.value == nullptr ? flag.name : absl::StrCat(flag.name, " ", flag.value);
     absl::StrAppend(&text, "  ", left, std::string(20 - left.size(), ' '), flag.help, "\n");
   }
   absl::StrAppend(&text,
-                  "\nSIGTERM or SIGINT ends it in order, a second one at once.\n"
+                  "\nSIGTERM or SIGINT ends it in order, a second one at once; SIGHUP reads the "
+                  "configuration anew.\n"
                   "exit status: 0 fine, 1 failure, 2 usage, 7 invalid configuration\n");
   return text;
 }

@@ -13,6 +13,9 @@ struct CommandLine {
   std::string port_path;    // empty: write none
   bool check_config = false;
   bool dev = false;
+  bool init = false;
+  bool state_lost = false;
+  bool trust_state = false;
   bool version = false;
   bool help = false;
 };

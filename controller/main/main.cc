@@ -9,6 +9,7 @@
 #include "controller/main/run.h"
 #include "controller/main/signals.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/store/sqlite_store.h"
 
 namespace plimsoll {
 namespace {
@@ -42,11 +43,34 @@ int CheckConfig(const CommandLine& command, const Config& config) {
   return kExitFine;
 }
 
+int Init(const Config& config) {
+  if (config.state_mode == StateMode::kMemory) {
+    Print(stderr, "state.mode is memory: there is no store to make\n");
+    return kExitFailure;
+  }
+  const absl::StatusOr<std::string> id = InitSqliteStore(config.state_dir);
+  if (!id.ok()) {
+    Print(stderr, absl::StrCat(std::string(id.status().message()), "\n"));
+    return kExitFailure;
+  }
+  Print(stdout, absl::StrCat("made an empty store in '", config.state_dir, "', id ", *id, "\n"));
+  return kExitFine;
+}
+
+RunOptions OptionsOf(const CommandLine& command) {
+  RunOptions options;
+  options.port_path = command.port_path;
+  if (command.state_lost) options.word = OperatorWord::kLost;
+  if (command.trust_state) options.word = OperatorWord::kTrust;
+  if (!ConfigPath(command).empty()) options.reload = [command] { return Load(command); };
+  return options;
+}
+
 int Serve(const CommandLine& command, Config config) {
   config.server.version = PLIMSOLL_VERSION;
   const Logger logger(config.log_level, config.log_format, stderr, RealClock());
   HoldSignals();
-  const absl::Status served = RunController(config, command.port_path, logger, RealClock());
+  const absl::Status served = RunController(config, OptionsOf(command), logger, RealClock());
   if (served.ok()) return kExitFine;
   logger.Error(std::string(served.message()));
   return kExitFailure;
@@ -72,6 +96,7 @@ int Main(const std::vector<std::string>& arguments) {
     return kExitInvalidConfig;
   }
   if (command->check_config) return CheckConfig(*command, *config);
+  if (command->init) return Init(*config);
   return Serve(*command, *std::move(config));
 }
 

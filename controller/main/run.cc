@@ -10,9 +10,12 @@
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "controller/main/reload.h"
 #include "controller/main/signals.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
@@ -38,10 +41,15 @@ std::uint64_t RaiseOpenFilesLimit() {
   return limit.rlim_cur;
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Config& config, const Clock& clock) {
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(const Config& config, OperatorWord word,
+                                                 const Clock& clock) {
   const std::int64_t first_epoch = absl::ToUnixMillis(clock.WallTime());
-  if (config.state_mode == StateMode::kMemory) return MakeMemoryStore(first_epoch);
-  return OpenSqliteStore(config.state_dir, first_epoch);
+  if (config.state_mode != StateMode::kMemory) {
+    return OpenSqliteStore(config.state_dir, first_epoch, word);
+  }
+  if (word == OperatorWord::kNone) return MakeMemoryStore(first_epoch);
+  return absl::FailedPreconditionError(
+      "state.mode is memory: there is no state that --state-lost or --trust-state could be about");
 }
 
 // Under a name of its own first, so that whoever waits for the file never reads half of it.
@@ -84,6 +92,7 @@ void LogStart(const Config& config, const StoreState& state, const Server& serve
                {"config_hash", config.server.config_hash},
                {"state", config.state_mode == StateMode::kMemory ? "memory" : config.state_dir},
                {"epoch", absl::StrCat(state.epoch.value)},
+               {"store", std::string(ToString(state.condition))},
                {"inherited_bounds", absl::StrCat(state.bounds.size())},
                {"lease", absl::FormatDuration(config.core.lease)},
                {"hold_max", absl::FormatDuration(config.core.hold_max)},
@@ -107,40 +116,85 @@ void WarnOfFewFiles(const Config& config, const Logger& logger) {
                  {{"files", absl::StrCat(files)}, {"wanted", absl::StrCat(wanted)}});
 }
 
-void ServeUntilTold(const Logger& logger) {
+// Events that operators must not miss; good news are no warnings.
+void LogNotice(const LogEvent& event, const Logger& logger) {
+  const bool good =
+      event.type == EventType::kStoreRecovered || event.type == EventType::kPoliciesChanged;
+  LogFields fields = {{"event", std::string(ToString(event.type))}, {"id", event.id}};
+  if (!event.dependency.value.empty()) fields.emplace_back("dependency", event.dependency.value);
+  logger.Log(good ? LogLevel::kInfo : LogLevel::kWarning, event.message, fields);
+}
+
+void LogFaults(const absl::Status& status, const Logger& logger) {
+  const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
+  for (const std::string& line : lines) {
+    logger.Error(absl::StrCat("configuration: ", line));
+  }
+  logger.Error("the configuration was not reloaded: the one from before stays in force");
+}
+
+// SIGHUP: what cannot be used changes nothing.
+void Reload(const RunOptions& options, Server& server, Config& running, const Logger& logger) {
+  if (!options.reload) {
+    logger.Warning("there is no configuration file to reload");
+    return;
+  }
+  absl::StatusOr<Config> fresh = options.reload();
+  if (!fresh.ok()) return LogFaults(fresh.status(), logger);
+  if (const absl::Status fits = CheckReload(running, *fresh); !fits.ok()) {
+    return LogFaults(fits, logger);
+  }
+  const ConfigChanges changes = Compare(running, *fresh);
+  for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
+  for (const std::string& line : changes.needs_restart) {
+    logger.Warning("not changed: it needs a restart", {{"what", line}});
+  }
+  logger.Info("configuration reloaded",
+              {{"config_hash", fresh->server.config_hash},
+               {"changed", absl::StrCat(changes.policies.size())},
+               {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
+  running.policies = fresh->policies;
+  server.SetPolicies(std::move(fresh->policies), fresh->server.config_hash);
+}
+
+void ServeUntilTold(const RunOptions& options, Server& server, Config running,
+                    const Logger& logger) {
   for (int signal = NextSignal();; signal = NextSignal()) {
     if (signal != SIGHUP) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       return;
     }
-    logger.Warning("the configuration cannot be reloaded yet: restart to apply changes");
+    Reload(options, server, running, logger);
   }
 }
 
 }  // namespace
 
-absl::Status RunController(const Config& config, const std::string& port_path, const Logger& logger,
+absl::Status RunController(const Config& config, const RunOptions& options, const Logger& logger,
                            const Clock& clock) {
   WarnOfFewFiles(config, logger);
-  absl::StatusOr<std::unique_ptr<Store>> store = OpenStore(config, clock);
+  absl::StatusOr<std::unique_ptr<Store>> store = OpenStore(config, options.word, clock);
   if (!store.ok()) return store.status();
   const absl::StatusOr<StoreState> state = (*store)->TakeOver();
   if (!state.ok()) return state.status();
 
   // What the previous reign has granted is held from now on, so not from an instant before.
   clock.Refresh();
-  CoreOptions options = config.core;
-  options.seed = Random::FromEntropy().Next();
-  Core core(options, config.policies, *state, clock.Now());
-  Server server(config.server, core, **store, clock);
+  CoreOptions core_options = config.core;
+  core_options.seed = Random::FromEntropy().Next();
+  Core core(core_options, config.policies, *state, clock.Now());
+  ServerOptions server_options = config.server;
+  server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
+  Server server(server_options, core, **store, clock);
   if (const absl::Status started = server.Start(); !started.ok()) {
     return absl::UnavailableError(
         absl::StrCat(std::string(started.message()),
                      "; stop what listens there, or choose another address under listen"));
   }
   LogStart(config, *state, server, logger);
-  absl::Status written = port_path.empty() ? absl::OkStatus() : WritePortFile(port_path, server);
-  if (written.ok()) ServeUntilTold(logger);
+  const std::string& ports = options.port_path;
+  absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
+  if (written.ok()) ServeUntilTold(options, server, config, logger);
   LetSignalsKill();
   server.Stop();
   return written;

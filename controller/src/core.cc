@@ -74,6 +74,8 @@ std::vector<Action> Core::Apply(const Event& event, Instant now) {
   return actions;
 }
 Epoch Core::epoch() const { return impl_->epoch(); }
+bool Core::learning() const { return impl_->learning(); }
+std::int64_t Core::sessions() const { return impl_->sessions(); }
 Snapshot Core::TakeSnapshot(Instant now) const { return impl_->TakeSnapshot(now); }
 const EventLog& Core::log() const { return impl_->log(); }
 Calls Core::Reserved(const DependencyId& dependency, Instant /*now*/) const {

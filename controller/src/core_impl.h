@@ -31,6 +31,8 @@ class Core::Impl {
   // The epoch of the reign that must follow this one now, if it is over.
   std::optional<Epoch> successor() const { return successor_; }
   Epoch epoch() const { return epoch_; }
+  bool learning() const { return learning_; }
+  std::int64_t sessions() const { return static_cast<std::int64_t>(sessions_.size()); }
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const { return log_; }
   Calls Reserved(const DependencyId& dependency) const;

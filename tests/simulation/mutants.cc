@@ -124,6 +124,99 @@ class OldSyncAccepted final : public SessionWatcher {
   std::map<SessionId, Renumbered> renumbered_;
 };
 
+// What is known of another reign's grants is taken for known of this one's.
+class ForeignAcknowledged final : public SessionWatcher {
+  void OnSync(Epoch epoch, SyncRequest& message) override {
+    for (DependencyReport& report : message.dependencies) {
+      if (report.installed.epoch < epoch) report.installed = {epoch, Seq(0)};
+    }
+  }
+  void OnSyncAnswer(const SessionId& /*session*/, SyncAnswer& /*answer*/) override {}
+};
+
+class RiseWhileOver final : public SessionWatcher {
+  void OnSync(Epoch /*epoch*/, SyncRequest& message) override {
+    for (DependencyReport& report : message.dependencies) report.in_force.limit = kCallsMax;
+  }
+  void OnSyncAnswer(const SessionId& /*session*/, SyncAnswer& /*answer*/) override {}
+};
+
+class UnconfirmedAnchor final : public SessionWatcher {
+  void OnSync(Epoch /*epoch*/, SyncRequest& message) override {
+    newest_[message.session] = message.n;
+  }
+  void OnSyncAnswer(const SessionId& session, SyncAnswer& answer) override {
+    for (Grant& grant : answer.grants) grant.anchor = newest_[session];
+  }
+
+  std::map<SessionId, SyncNumber> newest_;
+};
+
+// Takes what was written for what the agent has installed, although the write may never land.
+class UnconfirmedAboveInstalled final : public SessionWatcher {
+  void OnCommit(WriteBatch& batch) override {
+    for (const Bound& bound : batch.put) written_[bound.key.session] = bound.steps;
+  }
+  void OnSync(Epoch epoch, SyncRequest& message) override {
+    const auto written = written_.find(message.session);
+    if (written == written_.end()) return;
+    for (DependencyReport& report : message.dependencies) {
+      if (report.installed.epoch != epoch) continue;
+      report.in_force = Highest(report.in_force, written->second);
+    }
+  }
+  void OnSyncAnswer(const SessionId& /*session*/, SyncAnswer& /*answer*/) override {}
+
+  std::map<SessionId, Steps> written_;
+};
+
+class Unconfirmed final : public Sabotage {
+  void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& found,
+               Instant& /*now*/) override {
+    found.exclusive = true;
+  }
+};
+
+class LossUnnoticed final : public Sabotage {
+  void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& found,
+               Instant& /*now*/) override {
+    found.condition = StoreCondition::kWhole;
+  }
+};
+
+class BaseUnlogged final : public Sabotage {
+  void OnCommit(WriteBatch& batch) override {
+    for (Bound& bound : batch.put) bound.steps.base = bound.steps.reserve = 0;
+  }
+};
+
+// A lowered bound is what may still be installed, and not what is in flight above it.
+class InFlightUnlogged final : public SessionWatcher {
+  void OnCommit(WriteBatch& batch) override {
+    for (Bound& bound : batch.put) {
+      const Calls written = std::exchange(written_[bound.key.session], bound.steps.limit);
+      const auto sent = sent_.find(bound.key.session);
+      if (sent == sent_.end() || bound.steps.limit > written) continue;
+      Calls top = 0;
+      for (const auto& [stamp, limit] : sent->second) top = std::max(top, limit);
+      bound.steps.limit = std::max(bound.steps.base, std::min(bound.steps.limit, top));
+    }
+  }
+  void OnSync(Epoch epoch, SyncRequest& message) override {
+    for (const DependencyReport& report : message.dependencies) {
+      if (report.installed.epoch != epoch) continue;
+      auto& sent = sent_[message.session];
+      sent.erase(sent.begin(), sent.lower_bound(report.installed));
+    }
+  }
+  void OnSyncAnswer(const SessionId& session, SyncAnswer& answer) override {
+    for (const Grant& grant : answer.grants) sent_[session][grant.stamp] = grant.steps.limit;
+  }
+
+  std::map<SessionId, std::map<GrantStamp, Calls>> sent_;
+  std::map<SessionId, Calls> written_;
+};
+
 class NoBaseHold final : public Sabotage {
   void OnStart(CoreOptions& options, Policy& policy, StoreState& /*found*/,
                Instant& /*now*/) override {
@@ -290,22 +383,37 @@ const std::vector<Mutant>& Mutants() {
        Make<NoBaseHold>},
       {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 12,
        Make<OldSyncAccepted>},
+      {"ForeignAcknowledged", "C2", "a report of an older epoch clears what was inherited", "harsh",
+       1, Make<ForeignAcknowledged>},
       {"HoldWithoutDrift", "C3", "holds do not allow for wrong clock rates", "extreme", 3,
        Make<HoldWithoutDrift>},
       {"HoldWithoutDeadline", "C3", "holds do not cover the last calls of a step", "harsh", 1,
        Make<HoldWithoutDeadline>},
       {"RaisesUnlogged", "C4", "raises are sent without a durable bound", "harsh", 1,
        Make<RaisesUnlogged>},
+      {"BaseUnlogged", "C4", "the durable bound leaves out the base", "split", 1,
+       Make<BaseUnlogged>},
+      {"InFlightUnlogged", "C4", "the durable bound leaves out calls in flight", "split", 1,
+       Make<InFlightUnlogged>},
       {"OnlyRaisesLogged", "C5", "raises are written without the lowerings they spend", "harsh", 1,
        Make<OnlyRaisesLogged>},
+      {"Unconfirmed", "C6", "a deposed controller extends leases", "split", 1, Make<Unconfirmed>},
+      {"UnconfirmedAnchor", "C7", "an unconfirmed answer extends leases", "split", 1,
+       Make<UnconfirmedAnchor>},
+      {"UnconfirmedAboveInstalled", "C7", "an unconfirmed answer may carry a raise never committed",
+       "split", 68, Make<UnconfirmedAboveInstalled>},
       {"NothingInherited", "C9", "a new reign starts with empty books", "harsh", 1,
        Make<NothingInherited>},
       {"InheritedWithoutHold", "C9", "inherited bounds count without a hold", "harsh", 1,
        Make<InheritedWithoutHold>},
+      {"RiseWhileOver", "C10",
+       "agents rise up to their reservation while the sum is above the quota", "quota", 50,
+       Make<RiseWhileOver>},
       {"FencedAtOnce", "C11", "a successor frees the share of its predecessor at once", "churn", 1,
        Make<FencedAtOnce>},
       {"RegistrationFences", "C11", "a registration fences, not the first sync", "churn", 4,
        Make<RegistrationFences>},
+      {"LossUnnoticed", "L1", "a lost store counts as whole", "lost", 1, Make<LossUnnoticed>},
   };
   return *mutants;
 }

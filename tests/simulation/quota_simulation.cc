@@ -25,7 +25,7 @@ constexpr std::string_view kUsage =
     "usage: quota_simulation [--scenario NAME] [--runs N] [--seed S] [--trace] [--json]\n"
     "       quota_simulation --mutants [--runs N]\n"
     "       quota_simulation --mutant NAME [--seed S]\n"
-    "  --scenario NAME  calm, mild, harsh, churn or extreme; all of them by default\n"
+    "  --scenario NAME  one kind of day, see controller/simulation/README.md; all by default\n"
     "  --runs N         seeds S to S + N - 1; 20 by default\n"
     "  --seed S         the first seed; 1 by default\n"
     "  --trace          one run, message by message, up to the first violation\n"
@@ -91,6 +91,8 @@ struct Summary {
   Calls in_flight_max = 0;
   Calls reserved_max = 0;
   double usable_share = 0;
+  absl::Duration starved_max;
+  std::int64_t sessions_max = 0;
   std::int64_t events = 0;
   bool failed = false;
   SimulationResult first_failure;
@@ -102,6 +104,8 @@ struct Summary {
     in_flight_max = std::max(in_flight_max, result.in_flight_max);
     reserved_max = std::max(reserved_max, result.reserved_max);
     usable_share += (result.usable_share - usable_share) / static_cast<double>(runs);
+    starved_max = std::max(starved_max, result.starved_max);
+    sessions_max = std::max(sessions_max, result.sessions_max);
     events += result.events;
     if (!result.ok() && !failed) {
       failed = true;
@@ -120,11 +124,12 @@ Summary Run(const Scenario& scenario, const Arguments& arguments) {
 }
 
 void PrintText(const Summary& s) {
-  absl::PrintF("%-8s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
+  absl::PrintF("%-10s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
                s.broken[1], s.broken[2], s.broken[3]);
   absl::PrintF("  largest sums: limits %d, in flight %d, reservations %d", s.limits_max,
                s.in_flight_max, s.reserved_max);
-  absl::PrintF("  usable share %.3f  events %d\n", s.usable_share, s.events);
+  absl::PrintF("  usable share %.3f  starved at most %.1f s  sessions at most %d\n", s.usable_share,
+               absl::ToDoubleSeconds(s.starved_max), s.sessions_max);
   if (!s.failed) return;
   absl::PrintF("         first failing seed %d: %s\n", s.first_failure.seed,
                s.first_failure.first_violation);
@@ -134,10 +139,11 @@ void PrintJson(const Summary& s) {
   absl::PrintF(
       "{\"scenario\":\"%s\",\"runs\":%d,\"violations\":{\"i1\":%d,\"i2\":%d,\"i3\":%d,"
       "\"i4\":%d},\"limits_max\":%d,\"in_flight_max\":%d,\"reserved_max\":%d,"
-      "\"usable_share\":%.4f,\"events\":%d,\"first_failing_seed\":%s}\n",
+      "\"usable_share\":%.4f,\"starved_max_seconds\":%.2f,\"sessions_max\":%d,\"events\":%d,"
+      "\"first_failing_seed\":%s}\n",
       s.scenario, s.runs, s.broken[0], s.broken[1], s.broken[2], s.broken[3], s.limits_max,
-      s.in_flight_max, s.reserved_max, s.usable_share, s.events,
-      s.failed ? absl::StrFormat("%d", s.first_failure.seed) : "null");
+      s.in_flight_max, s.reserved_max, s.usable_share, absl::ToDoubleSeconds(s.starved_max),
+      s.sessions_max, s.events, s.failed ? absl::StrFormat("%d", s.first_failure.seed) : "null");
 }
 
 bool PrintTrace(const SimulationResult& result) {
@@ -156,7 +162,7 @@ bool PrintMutants(std::uint64_t runs) {
   for (const Mutant& mutant : internal::Mutants()) {
     const std::optional<SimulationResult> caught = internal::Catch(mutant, runs);
     all = all && caught.has_value();
-    absl::PrintF("%-4s %-21s %-8s ", mutant.rule, mutant.name, mutant.scenario);
+    absl::PrintF("%-4s %-26s %-8s ", mutant.rule, mutant.name, mutant.scenario);
     if (caught) {
       absl::PrintF("seed %d %s\n", caught->seed, caught->first_violation);
     } else {

@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "controller/simulation/src/event_queue.h"
 #include "controller/simulation/src/network.h"
-#include "controller/simulation/src/virtual_disk.h"
+#include "controller/simulation/src/virtual_store.h"
 #include "controller/simulation/src/world.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -123,16 +123,25 @@ TEST_F(NetworkTest, ACutIsOneWayAndEnds) {
   EXPECT_THAT(arrived, UnorderedElementsAre(2, 3, 4));
 }
 
-class VirtualDiskTest : public testing::Test {
+class VirtualStoreTest : public testing::Test {
  protected:
   static WriteBatch Put(Calls limit) {
     Bound bound;
     bound.key = {SimulatedDependency(), SessionId("1-1")};
     bound.steps = {limit, 0, 0};
-    return {{bound}, {}};
+    WriteBatch batch;
+    batch.put.push_back(bound);
+    return batch;
   }
-  static Calls Found(VirtualDisk& disk) {
-    const StoreState state = disk.TakeOver();
+  static Scenario With(DiskFaults faults, int controllers = 1) {
+    Scenario scenario;
+    scenario.disk = faults;
+    scenario.controllers = controllers;
+    return scenario;
+  }
+  static Calls Found(VirtualStore& store) {
+    store.TakeOver();
+    const StoreState state = store.Read();
     return state.bounds.empty() ? 0 : state.bounds[0].steps.limit;
   }
 
@@ -140,45 +149,81 @@ class VirtualDiskTest : public testing::Test {
   Random random_{1};
 };
 
-TEST_F(VirtualDiskTest, WhatIsAcknowledgedIsFoundByTheNextReign) {
-  VirtualDisk disk({}, queue_, random_);
-  EXPECT_EQ(disk.TakeOver().condition, StoreCondition::kNew);
+TEST_F(VirtualStoreTest, WhatIsAcknowledgedIsFoundByTheNextReign) {
+  VirtualStore store(With({}), queue_, random_);
+  const Epoch first = store.TakeOver();
+  EXPECT_EQ(store.Read().condition, StoreCondition::kNew);
   absl::Status status = absl::UnknownError("not yet");
-  disk.Commit(Put(7), [&](absl::Status result) { status = std::move(result); });
+  store.Commit(0, first, Put(7), [&](absl::Status result) { status = std::move(result); });
   RunAll(queue_);
   EXPECT_TRUE(status.ok());
-  const StoreState state = disk.TakeOver();
+  EXPECT_EQ(store.TakeOver(), Epoch(2));
+  const StoreState state = store.Read();
   EXPECT_EQ(state.condition, StoreCondition::kWhole);
-  EXPECT_EQ(state.epoch, Epoch(2));
   ASSERT_EQ(state.bounds.size(), 1U);
   EXPECT_EQ(state.bounds[0].steps.limit, 7);
 }
 
-TEST_F(VirtualDiskTest, ACrashDuringACommitLeavesEitherStateBehind) {
+TEST_F(VirtualStoreTest, ATakeOverDuringACommitFindsEitherStateAndFencesTheRest) {
   std::set<Calls> found;
   for (int i = 0; i < 50; ++i) {
-    VirtualDisk disk({}, queue_, random_);
-    disk.TakeOver();
-    disk.Commit(Put(7), [](const absl::Status&) { FAIL() << "acknowledged after the crash"; });
-    queue_.After(absl::Microseconds(500), [&] { disk.Abort(); });
+    VirtualStore store(With({}), queue_, random_);
+    const Epoch first = store.TakeOver();
+    absl::Status status;
+    store.Commit(0, first, Put(7), [&](absl::Status result) { status = std::move(result); });
+    Calls limit = 0;
+    queue_.After(absl::Milliseconds(2), [&] { limit = Found(store); });
     RunAll(queue_);
-    found.insert(Found(disk));
+    EXPECT_EQ(status.ok(), limit == 7) << status;
+    EXPECT_EQ(Found(store), limit) << "landed after the take-over";
+    found.insert(limit);
   }
   EXPECT_THAT(found, ElementsAre(0, 7));
 }
 
-TEST_F(VirtualDiskTest, AFailedCommitLeavesEitherStateBehind) {
+TEST_F(VirtualStoreTest, AFailedCommitLeavesEitherStateBehind) {
   std::set<Calls> found;
   for (int i = 0; i < 50; ++i) {
-    VirtualDisk disk({.failure = 1}, queue_, random_);
-    disk.TakeOver();
-    disk.Commit(Put(7), [](const absl::Status& status) {
+    VirtualStore store(With({.failure = 1}), queue_, random_);
+    const Epoch first = store.TakeOver();
+    store.Commit(0, first, Put(7), [](const absl::Status& status) {
       EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
     });
     RunAll(queue_);
-    found.insert(Found(disk));
+    found.insert(Found(store));
   }
   EXPECT_THAT(found, ElementsAre(0, 7));
+}
+
+TEST_F(VirtualStoreTest, ConfirmsOnlyTheReignThatStands) {
+  VirtualStore store(With({}, 2), queue_, random_);
+  const Epoch first = store.TakeOver();
+  EXPECT_FALSE(store.Read().exclusive);
+  absl::Status of_first;
+  absl::Status of_second = absl::UnknownError("not yet");
+  const Epoch second = store.TakeOver();
+  store.Confirm(0, first, [&](absl::Status result) { of_first = std::move(result); });
+  store.Confirm(1, second, [&](absl::Status result) { of_second = std::move(result); });
+  RunAll(queue_);
+  EXPECT_EQ(of_first.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(of_second.ok());
+}
+
+TEST_F(VirtualStoreTest, WhatIsLostStaysLostUntilItHasBeenLearned) {
+  VirtualStore store(With({}), queue_, random_);
+  store.TakeOver();
+  store.Lose();
+  for (int i = 0; i < 2; ++i) {
+    const Epoch reign = store.TakeOver();
+    EXPECT_EQ(store.Read().condition, StoreCondition::kLost);
+    store.Commit(0, reign, Put(7), [](const absl::Status&) {});
+    RunAll(queue_);
+  }
+  WriteBatch learned = Put(5);
+  learned.learned = true;
+  store.Commit(0, store.epoch(), learned, [](const absl::Status&) {});
+  RunAll(queue_);
+  EXPECT_EQ(Found(store), 5);
 }
 
 TEST(ProviderTest, CountsBySessionAndForgetsThoseWithoutCalls) {

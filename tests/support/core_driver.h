@@ -76,6 +76,8 @@ class CoreDriver {
     Calls in_flight_max = 0;
     Calls refused = 0;
     std::string dependency = "db";
+    Epoch epoch{1};
+    std::optional<Identity> identity;
   };
   AgentMemory& memory(const SessionId& session) { return agents_[session]; }
 
@@ -85,7 +87,8 @@ class CoreDriver {
     SyncRequest request;
     request.session = session;
     request.n = SyncNumber(++agent.n);
-    request.epoch = Epoch(1);
+    request.epoch = agent.epoch;
+    request.identity = agent.identity;
     request.hold = hold;
     DependencyReport report;
     report.dependency = DependencyId(agent.dependency);
@@ -153,6 +156,17 @@ class CoreDriver {
     return sum;
   }
 
+  // Leadership, if the store can change hands.
+  void HoldConfirmations() { hold_confirmations_ = true; }
+  bool confirming() const { return confirm_.has_value(); }
+  void FinishConfirm(absl::Status status = absl::OkStatus()) {
+    const ConfirmAction confirm = *std::exchange(confirm_, std::nullopt);
+    Apply(ConfirmedEvent{confirm.confirm, std::move(status)});
+  }
+  bool deposed() const { return deposed_; }
+  // What the write under way is about; requires writing().
+  const WriteBatch& batch() const { return write_->batch; }
+
   Instant now() const { return now_; }
   Core& core() { return core_; }
 
@@ -193,6 +207,11 @@ class CoreDriver {
       if (const auto* write = std::get_if<WriteAction>(&action)) {
         write_ = *write;
         if (!hold_writes_) FinishWrite();
+      } else if (const auto* confirm = std::get_if<ConfirmAction>(&action)) {
+        confirm_ = *confirm;
+        if (!hold_confirmations_) FinishConfirm();
+      } else {
+        deposed_ = true;
       }
     }
   }
@@ -200,6 +219,7 @@ class CoreDriver {
   void Store(const WriteBatch& batch) {
     for (const Bound& bound : batch.put) disk_[bound.key] = bound;
     for (const BoundKey& key : batch.erase) disk_.erase(key);
+    if (batch.new_epoch.has_value()) disk_.clear();
   }
 
   CoreOptions options_;
@@ -213,6 +233,9 @@ class CoreDriver {
   std::map<BoundKey, Bound> disk_;
   std::optional<WriteAction> write_;
   bool hold_writes_ = false;
+  std::optional<ConfirmAction> confirm_;
+  bool hold_confirmations_ = false;
+  bool deposed_ = false;
 };
 
 }  // namespace plimsoll::testing

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kStartPolls = 1000;   // of 10 ms
 constexpr std::size_t kTail = 600;  // of the log
+constexpr absl::Duration kInitTimeout = absl::Seconds(10);
 constexpr absl::Duration kTerminateTimeout = absl::Seconds(5);
 
 std::string ReadFile(const std::string& path) {
@@ -77,9 +78,21 @@ void ControllerProcess::WriteConfig() const {
       api_port_, agent_port_, folder_, config_);
 }
 
+// A fleet that has never been granted anything may start at once, and has to say so.
+absl::Status ControllerProcess::MakeStore() const {
+  const absl::StatusOr<std::unique_ptr<ChildProcess>> process = ChildProcess::Start(
+      {binary_, "--init", "--config", config_file()}, folder_ + "/controller.log");
+  if (!process.ok()) return process.status();
+  const bool made = (*process)->WaitFor(kInitTimeout) && (*process)->exit_code() == 0;
+  if (made) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(binary_, " --init failed: ", LastWords()));
+}
+
 absl::Status ControllerProcess::Start() {
   std::error_code ignored;
-  std::filesystem::create_directories(folder_ + "/state", ignored);
+  if (!std::filesystem::exists(folder_ + "/state", ignored)) {
+    if (absl::Status made = MakeStore(); !made.ok()) return made;
+  }
   const std::string port_file = folder_ + "/ports";
   std::filesystem::remove(port_file, ignored);
   absl::StatusOr<std::unique_ptr<ChildProcess>> process = ChildProcess::Start(

@@ -18,8 +18,8 @@ class ControllerProcess {
   // `config` is all of the configuration but `listen` and `state`. Files go to `folder`.
   ControllerProcess(std::string binary, std::string folder, std::string config);
 
-  // Starts it, or starts it again: then on the same ports and with the same state. Returns when it
-  // listens; fails with its last words if it does not.
+  // Makes its state and starts it, or starts it again: then on the same ports and with the same
+  // state. Returns when it listens; fails with its last words if it does not.
   absl::Status Start();
   // kill -9.
   void Kill() { process_.reset(); }
@@ -34,6 +34,7 @@ class ControllerProcess {
 
  private:
   void WriteConfig() const;
+  absl::Status MakeStore() const;
   bool ReadPorts();
   std::string LastWords() const;
 

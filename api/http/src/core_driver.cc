@@ -3,9 +3,18 @@
 #include <utility>
 
 namespace plimsoll::internal {
+namespace {
 
-CoreDriver::CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write)
-    : core_(core), clock_(clock), write_(std::move(write)) {}
+// None of them can be caused often by what agents send.
+constexpr EventType kNotices[] = {EventType::kStoreFailed,     EventType::kStoreRecovered,
+                                  EventType::kStoreLost,       EventType::kLearningEnded,
+                                  EventType::kPoliciesChanged, EventType::kDeposed};
+
+}  // namespace
+
+CoreDriver::CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write,
+                       Notice notice)
+    : core_(core), clock_(clock), write_(std::move(write)), notice_(std::move(notice)) {}
 
 template <typename EventType, typename Message>
 RequestId CoreDriver::SendEvent(Message message, Reply reply) {
@@ -32,6 +41,8 @@ void CoreDriver::Abandon(RequestId request) {
 void CoreDriver::Written(WriteId write, const absl::Status& status) {
   Apply(WrittenEvent{write, status});
 }
+
+void CoreDriver::SetPolicies(PolicySet policies) { Apply(PolicyEvent{std::move(policies)}); }
 
 void CoreDriver::Tick() {
   clock_.Refresh();
@@ -61,6 +72,19 @@ void CoreDriver::Apply(const Event& event) {
     const Reply call = std::move(found->second);
     waiting_.erase(found);
     call(reply.body);
+  }
+  TellNotices();
+}
+
+void CoreDriver::TellNotices() {
+  if (!notice_) return;
+  for (const EventType type : kNotices) {
+    std::int64_t& told = told_[static_cast<std::size_t>(type)];
+    const std::int64_t fresh =
+        core_.log().total(type) - std::exchange(told, core_.log().total(type));
+    if (fresh <= 0) continue;
+    const std::vector<LogEvent> events = core_.log().Find({.type = type}, static_cast<int>(fresh));
+    for (auto event = events.rbegin(); event != events.rend(); ++event) notice_(*event);
   }
 }
 

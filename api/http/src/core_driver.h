@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -17,8 +18,12 @@ class CoreDriver {
   using Body = decltype(ReplyAction::body);
   using Reply = std::function<void(const Body& body)>;
 
-  // All three must outlive the driver. `write` must return at once and lead to a Written() later.
-  CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write);
+  using Notice = std::function<void(const LogEvent& event)>;
+
+  // Core and clock must outlive the driver. `write` must return at once and lead to a Written()
+  // later. `notice`, which may be empty, is told of events that operators must not miss.
+  CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write,
+             Notice notice = {});
 
   // `reply` may be called before these return, later, or never if the request is abandoned.
   RequestId Send(RegisterRequest message, Reply reply);
@@ -27,6 +32,7 @@ class CoreDriver {
   void Abandon(RequestId request);
 
   void Written(WriteId write, const absl::Status& status);
+  void SetPolicies(PolicySet policies);
   void Tick();
   void Shutdown();
 
@@ -42,10 +48,13 @@ class CoreDriver {
   template <typename EventType, typename Message>
   RequestId SendEvent(Message message, Reply reply);
   void Apply(const Event& event);
+  void TellNotices();
 
   Core& core_;
   const Clock& clock_;
   const std::function<void(WriteAction)> write_;
+  const Notice notice_;
+  std::array<std::int64_t, kEventTypes> told_{};
   absl::flat_hash_map<RequestId, Reply> waiting_;
   std::int64_t requests_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;

@@ -11,6 +11,7 @@ struct Check {
   std::string name;
   bool ok;
   bool decides = true;  // false: shown only
+  std::string note = {};
 };
 
 HealthReport Report(const std::string& what, const std::vector<Check>& checks, bool verbose,
@@ -22,8 +23,9 @@ HealthReport Report(const std::string& what, const std::vector<Check>& checks, b
       absl::StrAppend(&lines, "[ ]", check.name, " excluded\n");
       continue;
     }
-    const char* mark = !check.ok ? "[-]" : check.decides ? "[+]" : "[~]";
-    absl::StrAppend(&lines, mark, check.name, check.ok ? " ok\n" : " failed\n");
+    const char* mark = !check.decides ? "[~]" : check.ok ? "[+]" : "[-]";
+    const std::string note = check.note.empty() ? "" : absl::StrCat(": ", check.note);
+    absl::StrAppend(&lines, mark, check.name, check.ok ? " ok" : " failed", note, "\n");
     report.ok = report.ok && (check.ok || !check.decides);
   }
   absl::StrAppend(&lines, what, " check ", report.ok ? "passed\n" : "failed\n");
@@ -39,7 +41,7 @@ HealthReport CheckLive(bool verbose) { return Report("livez", {{"ping", true}}, 
 HealthReport CheckReady(const HealthInput& input, bool verbose, const std::string& exclude) {
   const std::vector<Check> checks = {
       {"ping", !input.shutting_down}, {"config", true}, {"state", true},
-      {"store", input.store_ok},      {"leader", true}, {"learning", true, false}};
+      {"store", input.store_ok},      {"leader", true}, {"learning", true, false, input.learning}};
   return Report("readyz", checks, verbose, exclude);
 }
 

@@ -7,6 +7,8 @@ namespace plimsoll::internal {
 struct HealthInput {
   bool store_ok = true;
   bool shutting_down = false;
+  // What is being learned and for how long, for people; empty if nothing is. Fails nothing.
+  std::string learning = {};
 };
 
 struct HealthReport {

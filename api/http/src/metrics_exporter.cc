@@ -154,6 +154,8 @@ std::string ExportMetrics(const MetricsInput& input) {
     AddLaw(row, families);
     AddQuota(row, families);
     AddChanges(row, families);
+    families["plimsoll_controller_learning"].Add({row.policy.name.value},
+                                                 input.snapshot->learning ? 1 : 0);
   }
   AddInstances(*input.snapshot, input.pairs_max, families);
   AddCore(input, families);

@@ -206,8 +206,10 @@ void OperatorPlane::Ready(const RoutedRequest& routed, const ExchangePtr& exchan
     exchange->Reply(HealthResponse(CheckReady({.shutting_down = true}, verbose, exclude)));
     return;
   }
-  WithSnapshot(exchange, [verbose, exclude](const SnapshotPtr& snapshot) {
-    return HealthResponse(CheckReady({.store_ok = snapshot->store_ok}, verbose, exclude));
+  WithSnapshot(exchange, [this, verbose, exclude](const SnapshotPtr& snapshot) {
+    const HealthInput input{.store_ok = snapshot->store_ok,
+                            .learning = LearningText(*snapshot, clock_.Now())};
+    return HealthResponse(CheckReady(input, verbose, exclude));
   });
 }
 
@@ -233,7 +235,7 @@ HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
     keyed.emplace_back(Key(row.policy.name), &row);
   }
   return ListResponse(routed, std::move(keyed), [&snapshot](const DependencyRow& row) {
-    return DependencyView(row, LimitsOf(snapshot, row.policy.name));
+    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning);
   });
 }
 
@@ -241,7 +243,8 @@ HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
                                        const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(DependencyView(*row, LimitsOf(snapshot, row->policy.name)));
+  return JsonResponse(
+      DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning));
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/http/src/controller_view.h"
@@ -23,6 +24,10 @@ class OperatorPlane final : public HttpService {
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<const char*> patterns() const { return router_.patterns(); }
+
+  // Of the configuration in force.
+  const std::string& config_hash() const { return facts_.config_hash; }
+  void set_config_hash(std::string hash) { facts_.config_hash = std::move(hash); }
 
  private:
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
@@ -53,7 +58,7 @@ class OperatorPlane final : public HttpService {
 
   ControllerView& controller_;
   const HostCheck hosts_;
-  const ServerFacts facts_;
+  ServerFacts facts_;
   const Clock& clock_;
   const Router router_;
 };

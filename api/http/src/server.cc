@@ -56,7 +56,9 @@ class Server::Impl final : public internal::ControllerView {
   Impl(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
       : options_(options),
         clock_(clock),
-        driver_(core, clock, [this](WriteAction action) { writer_->Submit(std::move(action)); }),
+        driver_(
+            core, clock, [this](WriteAction action) { writer_->Submit(std::move(action)); },
+            options.on_notice),
         agent_plane_(driver_),
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
                         {options.version, options.state_mode, options.config_hash}, clock),
@@ -90,6 +92,15 @@ class Server::Impl final : public internal::ControllerView {
 
   std::uint16_t agent_port() const { return agent_listener_.port(); }
   std::uint16_t api_port() const { return api_listener_.port(); }
+
+  void SetPolicies(PolicySet policies, std::string config_hash) {
+    asio::post(core_loop_, [this, policies = std::move(policies)]() mutable {
+      driver_.SetPolicies(std::move(policies));
+    });
+    asio::post(api_loop_, [this, config_hash = std::move(config_hash)]() mutable {
+      operator_plane_.set_config_hash(std::move(config_hash));
+    });
+  }
 
   void Stop(absl::Duration grace) {
     if (!core_thread_.joinable()) return;
@@ -128,7 +139,7 @@ class Server::Impl final : public internal::ControllerView {
   std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
     return internal::ExportMetrics({std::move(snapshot), api_metrics_.Read(), agent_metrics_.Read(),
                                     writer_->durations(), internal::ReadProcessFacts(),
-                                    options_.version, options_.config_hash,
+                                    options_.version, operator_plane_.config_hash(),
                                     options_.metrics_pairs_max});
   }
   bool shutting_down() const override { return shutting_down_; }
@@ -185,6 +196,9 @@ Server::~Server() = default;
 absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }
 std::uint16_t Server::api_port() const { return impl_->api_port(); }
+void Server::SetPolicies(PolicySet policies, std::string config_hash) {
+  impl_->SetPolicies(std::move(policies), std::move(config_hash));
+}
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

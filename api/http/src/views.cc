@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -24,6 +25,21 @@ std::string Text(absl::Duration setting) { return absl::FormatDuration(setting);
 Json SecondsOrNull(absl::Duration measured) {
   if (measured <= absl::ZeroDuration()) return nullptr;
   return absl::ToDoubleSeconds(measured);
+}
+
+// Rounded up, so that it is over when it says 0.
+std::int64_t SecondsLeft(const Snapshot& snapshot, Instant now) {
+  const absl::Duration left = snapshot.learning_until - now;
+  return std::max<std::int64_t>(0, absl::ToInt64Seconds(absl::Ceil(left, absl::Seconds(1))));
+}
+
+// `remaining_seconds` is null if only an operator can end it.
+Json LearningView(const Snapshot& snapshot, Instant now) {
+  if (!snapshot.learning) return {{"active", false}};
+  const bool ends = snapshot.learning_until != kInfiniteFuture;
+  return {{"active", true},
+          {"remaining_seconds", ends ? Json(SecondsLeft(snapshot, now)) : Json(nullptr)},
+          {"why", snapshot.store_lost_why}};
 }
 
 std::string Upper(std::string_view word) { return absl::AsciiStrToUpper(std::string(word)); }
@@ -54,7 +70,8 @@ void AddAlgorithm(const Policy& policy, Json& view) {
   }
 }
 
-Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
+Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
+                      bool learning) {
   Calls enforced = 0;
   for (const LimitRow* limit : limits) enforced += limit->enforced;
   return {{"health", Health(row, limits)},
@@ -71,7 +88,7 @@ Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow
           {"latency_p50_seconds", SecondsOrNull(row.latency_p50)},
           {"latency_p99_seconds", SecondsOrNull(row.latency_p99)},
           {"baseline_latency_seconds", SecondsOrNull(row.baseline)},
-          {"learning", false}};
+          {"learning", learning}};
 }
 
 Json InputsView(const DecisionInputs& inputs) {
@@ -106,6 +123,15 @@ std::string Health(const DependencyRow& row, const std::vector<const LimitRow*>&
   return row.wanted > row.granted || row.rejected_per_second > 0 ? "LIMITED" : "OK";
 }
 
+std::string LearningText(const Snapshot& snapshot, Instant now) {
+  if (!snapshot.learning) return "";
+  const std::string duration =
+      snapshot.learning_until == kInfiniteFuture
+          ? "until an operator vouches for the state with --trust-state"
+          : absl::StrCat("for ", SecondsLeft(snapshot, now), " more seconds");
+  return absl::StrCat("learning from agents ", duration, ", because: ", snapshot.store_lost_why);
+}
+
 Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBase& time) {
   std::int64_t limited = 0;
   for (const DependencyRow& row : snapshot.dependencies) limited += row.wanted > row.granted;
@@ -122,7 +148,11 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
           {"uptime_seconds", absl::ToDoubleSeconds(time.now - snapshot.started_at)},
           {"state", facts.state_mode},
           {"store_ok", snapshot.store_ok},
-          {"dependencies", {{"total", snapshot.dependencies.size()}, {"limited", limited}}},
+          {"learning", LearningView(snapshot, time.now)},
+          {"dependencies",
+           {{"total", snapshot.dependencies.size()},
+            {"limited", limited},
+            {"learning", snapshot.learning ? snapshot.dependencies.size() : 0}}},
           {"agents",
            {{"connected", connected},
             {"silent", sessions - connected},
@@ -131,7 +161,8 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
           {"config", {{"hash", facts.config_hash}}}};
 }
 
-Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
+Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
+                    bool learning) {
   const Policy& policy = row.policy;
   Json view = {{"name", policy.name.value},
                {"origin", "FILE"},
@@ -148,7 +179,7 @@ Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>
   view["outage"] = {{"base", policy.base()},
                     {"base_lease", Text(policy.outage.base_lease)},
                     {"reserve", policy.outage.reserve}};
-  view["status"] = DependencyStatus(row, limits);
+  view["status"] = DependencyStatus(row, limits, learning);
   return view;
 }
 

@@ -28,9 +28,11 @@ struct ServerFacts {
 
 nlohmann::ordered_json StatusView(const Snapshot& snapshot, const ServerFacts& facts,
                                   const TimeBase& time);
-// `limits` are all rows of this dependency.
+// For how long the controller learns and why, in one sentence; empty if it does not.
+std::string LearningText(const Snapshot& snapshot, Instant now);
+// `limits` are all rows of this dependency; `learning` as of the snapshot.
 nlohmann::ordered_json DependencyView(const DependencyRow& row,
-                                      const std::vector<const LimitRow*>& limits);
+                                      const std::vector<const LimitRow*>& limits, bool learning);
 nlohmann::ordered_json QuotaView(const DependencyRow& row,
                                  const std::vector<const LimitRow*>& limits);
 // `has_quota` tells whether quota_share means anything.

@@ -16,13 +16,14 @@ constexpr absl::Duration kLeaveTimeout = absl::Seconds(8);
 constexpr absl::Duration kInterruptPause = absl::Milliseconds(200);
 constexpr double kAbandonNoticed = 0.5;
 
-SessionOptions MakeOptions(const Scenario& scenario, int index) {
+SessionOptions MakeOptions(const Scenario& scenario, const InstanceId& name) {
   SessionOptions options;
   options.service = ServiceId("checkout");
-  options.instance = InstanceId(absl::StrCat("checkout-", index));
+  options.instance = name;
   options.unique_instance = scenario.unique_instances;
   options.answer_timeout = kAnswerTimeout;
   options.backoff_max = absl::Seconds(2);
+  options.controllers = scenario.controllers;
   return options;
 }
 
@@ -43,7 +44,11 @@ class AgentProcess::Port final : public GrantPort {
   }
   void StopAdmitting() override { limiter_.StopAdmitting(); }
   Measurement Measure(Instant now, absl::Duration interval) override {
-    return limiter_.Measure(now, interval);
+    Measurement measured = limiter_.Measure(now, interval);
+    if (process_.world_.scenario.callers == Callers::kWait && !process_.session_.leaving()) {
+      measured.waiting = std::max(0, process_.demand_ - measured.in_flight);
+    }
+    return measured;
   }
 
  private:
@@ -56,18 +61,21 @@ class AgentProcess::Port final : public GrantPort {
   Limiter& limiter_;
 };
 
-AgentProcess::AgentProcess(World& world, ControllerHost& controller, int index,
+AgentProcess::AgentProcess(World& world,
+                           const std::vector<std::unique_ptr<ControllerHost>>& controllers,
+                           int index, const InstanceId& name, const Calls& demand,
                            std::function<void()> ended)
     : world_(world),
-      controller_(controller),
+      controllers_(controllers),
       index_(index),
+      demand_(demand),
       ended_(std::move(ended)),
       clock_(MakeClock(world, Role::kAgent)),
       random_(world.random.Next()),
       process_(world.queue),
       limiter_(Limiter::Make(clock_)),
       port_(std::make_unique<Port>(*this, *limiter_)),
-      session_(MakeOptions(world.scenario, index), random_) {
+      session_(MakeOptions(world.scenario, name), random_) {
   ++world_.agent_starts;
   Note(10, [] { return "starts"; });
   session_.Add(SimulatedDependency(), *port_);
@@ -104,16 +112,17 @@ void AgentProcess::Send(SendMessage step) {
   const std::int64_t exchange = ++world_.messages;
   exchanging_ = true;
   exchange_ = exchange;
+  controller_ = static_cast<int>(step.controller);
   sent_at_ = now();
   Note(11, [&] { return Describe(message); });
-  const auto reply = [this, exchange](const Answer& answer) {
-    world_.network.Send(index_, Direction::kToAgent, [this, exchange, answer] {
+  const auto reply = [this, exchange, from = controller_](const Answer& answer) {
+    world_.network.Send(index_, from, Direction::kToAgent, [this, exchange, answer] {
       Deliver([this, exchange, answer] { OnAnswer(exchange, answer); });
     });
   };
-  world_.network.Send(index_, Direction::kToController, [this, exchange, message, reply] {
-    controller_.Receive(exchange, message, reply);
-  });
+  world_.network.Send(
+      index_, controller_, Direction::kToController,
+      [&to = controller(), exchange, message, reply] { to.Receive(exchange, message, reply); });
   world_.queue.At(clock_.TrueTimeOf(sent_at_ + step.timeout),
                   [this, exchange] { Deliver([this, exchange] { OnTimeout(exchange); }); });
 }
@@ -151,8 +160,8 @@ void AgentProcess::OnTimeout(std::int64_t exchange) {
 void AgentProcess::BreakOff() {
   exchanging_ = false;
   if (!world_.random.Chance(kAbandonNoticed)) return;
-  world_.network.Send(index_, Direction::kToController,
-                      [this, exchange = exchange_] { controller_.Abandon(exchange); });
+  world_.network.Send(index_, controller_, Direction::kToController,
+                      [&to = controller(), exchange = exchange_] { to.Abandon(exchange); });
 }
 
 // Only a sync is broken off: a registration whose answer is lost would leave a session behind.
@@ -191,6 +200,7 @@ void AgentProcess::End() {
     return absl::StrCat("is gone, leaving ", calls_.size(), " calls at the provider");
   });
   alive_ = false;
+  ended_at_ = world_.queue.now();
   limiter_->Abandon();
   calls_.clear();
   ended_();
@@ -198,12 +208,11 @@ void AgentProcess::End() {
 
 void AgentProcess::Arrive() {
   if (process_.paused() || !alive_) return;
-  Admission admission = limiter_->TryAcquire();
-  if (admission) {
-    ++world_.calls_admitted;
-    BeginCall(*std::move(admission));
-    return;
-  }
+  const bool waits = world_.scenario.callers == Callers::kWait;
+  if (waits && limiter_->in_flight() >= demand_) return;
+  // A caller that waits is no call that is refused: it tries when there is room.
+  const bool full = waits && limiter_->in_flight() >= limiter_->limit();
+  if (!full && Admit()) return;
   ++world_.calls_refused;
   const bool starving = limiter_->limit() == 0 && !session_.leaving();
   if (exchanging_ && syncing_ && starving && now() - sent_at_ >= kInterruptPause) {
@@ -212,10 +221,18 @@ void AgentProcess::Arrive() {
   }
 }
 
+bool AgentProcess::Admit() {
+  Admission admission = limiter_->TryAcquire();
+  if (!admission) return false;
+  ++world_.calls_admitted;
+  BeginCall(*std::move(admission));
+  return true;
+}
+
 void AgentProcess::BeginCall(Permit permit) {
   const Scenario& scenario = world_.scenario;
   absl::Duration lasts = scenario.call_deadline;
-  if (!scenario.extreme_clocks) {
+  if (!scenario.extreme_clocks && !world_.random.Chance(scenario.calls_full_length)) {
     const double mean = absl::ToDoubleSeconds(scenario.call_mean);
     lasts = std::min(lasts, absl::Seconds(world_.random.Exponential(mean)));
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/src/limiter.h"
 #include "agent/src/session.h"
@@ -19,8 +20,10 @@ namespace plimsoll::internal {
 // because messages and calls that concern it may still be under way. Thread-compatible.
 class AgentProcess {
  public:
-  // `ended` is called once, when the process ends by itself or by Crash().
-  AgentProcess(World& world, ControllerHost& controller, int index, std::function<void()> ended);
+  // All must outlive the process. `ended` is called once, when the process ends by itself or by
+  // Crash().
+  AgentProcess(World& world, const std::vector<std::unique_ptr<ControllerHost>>& controllers,
+               int index, const InstanceId& name, const Calls& demand, std::function<void()> ended);
   ~AgentProcess();
 
   void Crash();
@@ -33,7 +36,10 @@ class AgentProcess {
   void Arrive();
 
   bool alive() const { return alive_; }
+  // When it ended; only if it has.
+  Instant ended_at() const { return ended_at_; }
   const SessionId& session() const { return session_.session(); }
+  bool connected() const { return session_.connected() && !session_.leaving(); }
   // The limit that holds at this moment by the process' own clock.
   Calls InForce() const;
 
@@ -48,7 +54,9 @@ class AgentProcess {
   void OnTimeout(std::int64_t exchange);
   void HandToSession(const Answer& answer);
   void BreakOff();
+  ControllerHost& controller() { return *controllers_[static_cast<std::size_t>(controller_)]; }
   void Interrupt();
+  bool Admit();
   void BeginCall(Permit permit);
   void End();
 
@@ -58,10 +66,12 @@ class AgentProcess {
   void Note(std::int64_t kind, const std::function<std::string()>& text);
 
   World& world_;
-  ControllerHost& controller_;
+  const std::vector<std::unique_ptr<ControllerHost>>& controllers_;
   const int index_;
+  const Calls& demand_;  // of its callers, now
   std::function<void()> ended_;
   bool alive_ = true;
+  Instant ended_at_;
   VirtualClock clock_;
   Random random_;
   Pausable process_;
@@ -72,6 +82,7 @@ class AgentProcess {
   bool exchanging_ = false;
   bool syncing_ = false;       // what is, or was, exchanged is a sync
   std::int64_t exchange_ = 0;  // the newest; unique in the world
+  int controller_ = 0;         // with which
   Instant sent_at_;            // when it began
   std::int64_t wake_ = 0;      // the newest; older ones are void
   std::map<std::int64_t, Permit> calls_;

@@ -8,15 +8,28 @@
 
 namespace plimsoll::internal {
 
-Checker::Checker(World& world, const ControllerHost& controller,
-                 const std::vector<Instance>& instances, SimulationResult& result)
-    : world_(world), controller_(controller), instances_(instances), result_(result) {}
+Checker::Checker(World& world, const VirtualStore& store, const Controllers& controllers,
+                 std::vector<Instance>& instances, SimulationResult& result)
+    : world_(world),
+      store_(store),
+      controllers_(controllers),
+      instances_(instances),
+      result_(result) {}
 
 void Checker::Check() {
   if (!std::exchange(world_.raised, false)) return;
   CheckLimits();
   CheckInFlight();
-  if (controller_.core() != nullptr) CheckReservations();
+  if (const ControllerHost* controller = Rightful()) CheckReservations(*controller);
+}
+
+const ControllerHost* Checker::Rightful() const {
+  for (const auto& controller : controllers_) {
+    const Core* core = controller->core();
+    if (core == nullptr || core->epoch() != store_.epoch()) continue;
+    return core->learning() ? nullptr : controller.get();
+  }
+  return nullptr;
 }
 
 void Checker::CheckLimits() {
@@ -25,7 +38,7 @@ void Checker::CheckLimits() {
     if (instance.alive()) sum += instance.process->InForce();
   }
   result_.limits_max = std::max(result_.limits_max, sum);
-  if (sum > world_.scenario.quota) {
+  if (sum > world_.AllowedCalls()) {
     Report(Invariant::kLimits, absl::StrCat("the limits in force sum to ", sum));
   }
 }
@@ -33,30 +46,32 @@ void Checker::CheckLimits() {
 void Checker::CheckInFlight() {
   const Calls sum = world_.provider.in_flight();
   result_.in_flight_max = std::max(result_.in_flight_max, sum);
-  if (sum > world_.scenario.quota) {
+  if (sum > world_.AllowedCalls()) {
     Report(Invariant::kInFlight, absl::StrCat(sum, " calls run at the provider"));
   }
 }
 
-void Checker::CheckReservations() {
-  const Calls sum = controller_.core()->Reserved(SimulatedDependency(), controller_.now());
+void Checker::CheckReservations(const ControllerHost& controller) {
+  const Calls sum = controller.core()->Reserved(SimulatedDependency(), controller.now());
   result_.reserved_max = std::max(result_.reserved_max, sum);
-  if (sum > world_.scenario.quota) {
+  if (sum > world_.AllowedCalls()) {
     Report(Invariant::kReservation, absl::StrCat("the reservations sum to ", sum));
   }
   for (const Instance& instance : instances_) {
     if (!instance.alive()) continue;
-    CheckCovered(instance.process->session(), instance.process->InForce(), "limit in force");
+    CheckCovered(controller, instance.process->session(), instance.process->InForce(),
+                 "limit in force");
   }
   for (const auto& [session, calls] : world_.provider.by_session()) {
-    CheckCovered(session, calls, "calls at the provider");
+    CheckCovered(controller, session, calls, "calls at the provider");
   }
 }
 
-void Checker::CheckCovered(const SessionId& session, Calls calls, const char* what) {
+void Checker::CheckCovered(const ControllerHost& controller, const SessionId& session, Calls calls,
+                           const char* what) {
   if (calls == 0) return;
   const Calls reserved =
-      controller_.core()->Reserved(SimulatedDependency(), session, controller_.now());
+      controller.core()->Reserved(SimulatedDependency(), session, controller.now());
   if (calls <= reserved) return;
   Report(Invariant::kCovered, absl::StrFormat("session %s: %d reserved, but %s %d", session.value,
                                               reserved, what, calls));
@@ -75,14 +90,27 @@ void Checker::Report(Invariant invariant, const std::string& what) {
 void Checker::Sample() {
   Calls demand = 0;
   Calls used = 0;
-  for (const Instance& instance : instances_) {
+  for (Instance& instance : instances_) {
+    NoteStarving(instance);
     if (!instance.alive()) continue;
     demand += instance.demand;
     used += std::min(instance.demand, instance.process->InForce());
   }
-  usable_ += std::min(demand, world_.scenario.quota);
+  usable_ += std::min(demand, world_.quota);
   used_ += used;
   result_.usable_share = usable_ > 0 ? used_ / usable_ : 1;
+}
+
+void Checker::NoteStarving(Instance& instance) {
+  const bool starves = instance.alive() && instance.demand > 0 && instance.process->connected() &&
+                       instance.process->InForce() == 0;
+  if (!starves) {
+    instance.starving_since.reset();
+    return;
+  }
+  const Instant now = world_.queue.now();
+  if (!instance.starving_since.has_value()) instance.starving_since = now;
+  result_.starved_max = std::max(result_.starved_max, now - *instance.starving_since);
 }
 
 }  // namespace plimsoll::internal

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,31 +16,41 @@ namespace plimsoll::internal {
 struct Instance {
   AgentProcess* process = nullptr;  // the newest; may have ended
   Calls demand = 0;
+  bool wanted = false;                    // started again when its process ends
+  int started = 0;                        // processes so far
+  std::optional<Instant> starving_since;  // connected, with demand, and no limit
 
   bool alive() const { return process != nullptr && process->alive(); }
 };
 
+using Controllers = std::vector<std::unique_ptr<ControllerHost>>;
+
 // Looks at the whole world after every event, as nobody inside it can. Thread-compatible.
 class Checker {
  public:
-  Checker(World& world, const ControllerHost& controller, const std::vector<Instance>& instances,
-          SimulationResult& result);
+  Checker(World& world, const VirtualStore& store, const Controllers& controllers,
+          std::vector<Instance>& instances, SimulationResult& result);
 
   // Does nothing if nothing can have risen since the last time.
   void Check();
-  // Adds to the usable share.
+  // Adds to the usable share, and looks who starves.
   void Sample();
 
  private:
   void CheckLimits();
   void CheckInFlight();
-  void CheckReservations();
-  void CheckCovered(const SessionId& session, Calls calls, const char* what);
+  void CheckReservations(const ControllerHost& controller);
+  void CheckCovered(const ControllerHost& controller, const SessionId& session, Calls calls,
+                    const char* what);
+  // The one that reigns by the store's word; null if it does not run, or is still learning.
+  const ControllerHost* Rightful() const;
+  void NoteStarving(Instance& instance);
   void Report(Invariant invariant, const std::string& what);
 
   World& world_;
-  const ControllerHost& controller_;
-  const std::vector<Instance>& instances_;
+  const VirtualStore& store_;
+  const Controllers& controllers_;
+  std::vector<Instance>& instances_;
   SimulationResult& result_;
   double usable_ = 0;
   double used_ = 0;

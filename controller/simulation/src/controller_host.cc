@@ -19,10 +19,11 @@ CoreOptions MakeOptions(World& world) {
   return options;
 }
 
-Policy MakePolicy(const Scenario& scenario) {
+Policy MakePolicy(const World& world) {
+  const Scenario& scenario = world.scenario;
   Policy policy;
   policy.name = SimulatedDependency();
-  policy.quota = scenario.quota;
+  policy.quota = world.quota;
   policy.algorithm.floor = std::max(scenario.base, 1);
   policy.algorithm.ceiling = scenario.ceiling;
   policy.algorithm.initial = scenario.ceiling;
@@ -58,37 +59,52 @@ Answer MakeAnswer(const ReplyAction& reply) {
 
 }  // namespace
 
-ControllerHost::ControllerHost(World& world)
-    : world_(world), disk_(world.scenario.disk, world.queue, world.random), process_(world.queue) {}
+ControllerHost::ControllerHost(World& world, VirtualStore& store, int index)
+    : world_(world), store_(store), index_(index), process_(world.queue) {}
 
-void ControllerHost::Start() {
+void ControllerHost::Start(Epoch epoch) {
+  process_.PauseUntil({});
+  Lead(epoch);
+}
+
+void ControllerHost::StartInPlace(Epoch epoch) {
+  process_.Deliver([this, epoch] {
+    if (epoch == store_.epoch()) Lead(epoch);
+  });
+}
+
+void ControllerHost::Lead(Epoch epoch) {
+  End();
   world_.raised = true;
-  ++reign_;
   ++world_.controller_starts;
-  StoreState found = disk_.TakeOver();
+  epoch_ = epoch;
+  StoreState found = store_.Read();
   CoreOptions options = MakeOptions(world_);
-  Policy policy = MakePolicy(world_.scenario);
-  epoch_ = found.epoch;
+  Policy policy = MakePolicy(world_);
   clock_.emplace(MakeClock(world_, Role::kController));
   Instant now = clock_->Now();
   world_.sabotage.OnStart(options, policy, found, now);
-  process_.PauseUntil({});
   tick_ = options.tick;
   world_.trace.Note(world_.queue.now(), {1, epoch_.value}, [&] {
-    return absl::StrFormat("controller starts, epoch %d, finds %s", epoch_.value,
-                           Describe(found.bounds));
+    return absl::StrFormat("controller %d reigns, epoch %d, finds %s %s", index_, epoch_.value,
+                           ToString(found.condition), Describe(found.bounds));
   });
+  world_.AdoptQuota();
   core_ = std::make_unique<Core>(options, PolicySet{{policy.name, policy}}, found, now);
   Tick();
+}
+
+void ControllerHost::End() {
+  ++reign_;
+  core_.reset();
+  deposed_ = false;
+  waiting_.clear();
 }
 
 void ControllerHost::Crash() {
   if (core_ == nullptr) return;
   world_.trace.Note(world_.queue.now(), {2}, [] { return "controller ends"; });
-  ++reign_;
-  core_.reset();
-  waiting_.clear();
-  disk_.Abort();
+  End();
 }
 
 void ControllerHost::ShutDown() {
@@ -97,13 +113,23 @@ void ControllerHost::ShutDown() {
   Crash();
 }
 
+void ControllerHost::ChangeQuota() {
+  process_.Deliver([this, reign = reign_] {
+    if (reign != reign_ || core_ == nullptr) return;
+    if (epoch_ == store_.epoch()) world_.AdoptQuota();
+    const Policy policy = MakePolicy(world_);
+    Apply(PolicyEvent{{{policy.name, policy}}});
+  });
+}
+
 void ControllerHost::Receive(std::int64_t exchange, const AgentMessage& message, Reply reply) {
-  if (core_ == nullptr) {
+  if (core_ == nullptr && world_.scenario.controllers == 1) {
     reply(NoAnswer{absl::UnavailableError("connection refused")});
     return;
   }
   process_.Deliver([this, exchange, message, reply = std::move(reply), reign = reign_] {
     if (reign != reign_) return;
+    if (core_ == nullptr) return reply(Refusal{RefusalCode::kNotLeader, "stands by", epoch_});
     last_request_ = RequestId(last_request_.value + 1);
     waiting_[last_request_] = {exchange, reply};
     Apply(MakeEvent(last_request_, message));
@@ -130,11 +156,15 @@ void ControllerHost::Apply(const Event& event) {
   for (const Event& one : world_.sabotage.OnEvent(epoch_, event)) {
     for (Action& action : core_->Apply(one, clock_->Now())) Perform(std::move(action));
   }
+  epoch_ = core_->epoch();
+  if (deposed_) Crash();
 }
 
 void ControllerHost::Perform(Action action) {
   if (auto* reply = std::get_if<ReplyAction>(&action)) PerformReply(std::move(*reply));
   if (auto* write = std::get_if<WriteAction>(&action)) PerformWrite(std::move(*write));
+  if (auto* confirm = std::get_if<ConfirmAction>(&action)) PerformConfirm(*confirm);
+  if (std::holds_alternative<DeposedAction>(action)) deposed_ = true;
 }
 
 void ControllerHost::PerformReply(ReplyAction reply) {
@@ -149,21 +179,34 @@ void ControllerHost::PerformReply(ReplyAction reply) {
 void ControllerHost::PerformWrite(WriteAction write) {
   world_.sabotage.OnCommit(write.batch);
   world_.trace.Note(world_.queue.now(), {3, write.write.value}, [&] {
-    return absl::StrFormat("controller writes %s, erases %d", Describe(write.batch.put),
+    return absl::StrFormat("controller %d writes %s, erases %d", index_, Describe(write.batch.put),
                            write.batch.erase.size());
   });
-  disk_.Commit(write.batch, [this, id = write.write, reign = reign_](absl::Status status) {
-    process_.Deliver([this, id, status = std::move(status), reign] {
-      if (reign == reign_) Apply(WrittenEvent{id, status});
+  store_.Commit(index_, epoch_, write.batch, LetKnow([id = write.write](absl::Status status) {
+                  return WrittenEvent{id, std::move(status)};
+                }));
+}
+
+void ControllerHost::PerformConfirm(ConfirmAction confirm) {
+  store_.Confirm(index_, epoch_, LetKnow([id = confirm.confirm](absl::Status status) {
+                   return ConfirmedEvent{id, std::move(status)};
+                 }));
+}
+
+VirtualStore::Done ControllerHost::LetKnow(std::function<Event(absl::Status)> event) {
+  return [this, event = std::move(event), reign = reign_](const absl::Status& status) {
+    process_.Deliver([this, event, status, reign] {
+      if (reign == reign_ && core_ != nullptr) Apply(event(status));
     });
-  });
+  };
 }
 
 void ControllerHost::Tick() {
   Apply(TickEvent{});
+  if (core_ == nullptr) return;
   world_.queue.At(clock_->TrueTimeOf(clock_->Now() + tick_), [this, reign = reign_] {
     process_.Deliver([this, reign] {
-      if (reign == reign_) Tick();
+      if (reign == reign_ && core_ != nullptr) Tick();
     });
   });
 }

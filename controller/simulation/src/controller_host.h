@@ -6,27 +6,31 @@
 #include <memory>
 #include <optional>
 
-#include "controller/simulation/src/virtual_disk.h"
+#include "controller/simulation/src/virtual_store.h"
 #include "controller/simulation/src/world.h"
 #include "plimsoll/controller/core.h"
 
 namespace plimsoll::internal {
 
-// The machine the controller runs on: at most one controller process at a time, and the disk that
-// survives it. Thread-compatible.
+// A machine for controllers: at most one process at a time, which reigns, believes so, or, where
+// several machines share the store, stands by. Thread-compatible.
 class ControllerHost {
  public:
   using Reply = std::function<void(const Answer&)>;
 
-  explicit ControllerHost(World& world);
+  ControllerHost(World& world, VirtualStore& store, int index);
 
-  // A new process takes over and serves.
-  void Start();
+  // A new process has taken over with this epoch: it reads what it finds, and serves.
+  void Start(Epoch epoch);
+  // The process that is there takes over, as soon as it runs.
+  void StartInPlace(Epoch epoch);
   // The process is gone, with everything it had not written.
   void Crash();
   // The process says good-bye to its agents first.
   void ShutDown();
   void PauseUntil(Instant until) { process_.PauseUntil(until); }
+  // The operator has changed the quota.
+  void ChangeQuota();
 
   // A message has come over the network. `exchange` names the connection it came over. A machine
   // without a process refuses the connection.
@@ -34,7 +38,7 @@ class ControllerHost {
   // The connection is gone.
   void Abandon(std::int64_t exchange);
 
-  // For the checker; null while no process runs.
+  // For the checker; null while nothing reigns here, or believes to.
   const Core* core() const { return core_.get(); }
   // What that process' clock says. Requires core() != nullptr.
   Instant now() const { return clock_->Now(); }
@@ -45,19 +49,26 @@ class ControllerHost {
     Reply reply;
   };
 
+  void Lead(Epoch epoch);
   void Apply(const Event& event);
   void Perform(Action action);
   void PerformReply(ReplyAction reply);
   void PerformWrite(WriteAction write);
+  void PerformConfirm(ConfirmAction confirm);
+  void End();
   void Tick();
+  // Lets the core know, if the process that asked is still there and runs.
+  VirtualStore::Done LetKnow(std::function<Event(absl::Status)> event);
 
   World& world_;
-  VirtualDisk disk_;
+  VirtualStore& store_;
+  const int index_;
   Pausable process_;
   int reign_ = 0;  // counts processes: what was meant for an earlier one comes to nothing
-  Epoch epoch_;
+  Epoch epoch_;    // the newest it knows of
   std::optional<VirtualClock> clock_;
   std::unique_ptr<Core> core_;
+  bool deposed_ = false;
   absl::Duration tick_;
   RequestId last_request_;
   std::map<RequestId, Waiting> waiting_;

@@ -1,5 +1,6 @@
 #include "controller/simulation/src/fleet.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,15 +15,33 @@ constexpr Instant kSampleFrom{10'000'000'000};
 constexpr DurationRange kAgentPause = {absl::Milliseconds(500), absl::Seconds(8)};
 constexpr DurationRange kControllerPause = {absl::Milliseconds(300), absl::Seconds(8)};
 constexpr DurationRange kCut = {absl::Seconds(1), absl::Seconds(14)};
+// Nothing is on its way for longer, and no call lasts longer.
+constexpr absl::Duration kForgetAfter = absl::Minutes(2);
 constexpr absl::Duration kIdleLook = absl::Milliseconds(200);
+// Callers that wait look about so often whether there is room.
+constexpr absl::Duration kCallersLook = absl::Microseconds(83'333);
+constexpr DurationRange kElection = {absl::Milliseconds(10), absl::Milliseconds(300)};
+constexpr DurationRange kStoreCut = {absl::Seconds(2), absl::Seconds(12)};
+constexpr DurationRange kSplit = {absl::Seconds(6), absl::Seconds(14)};
+constexpr std::array<Calls, 4> kQuotas = {20, 30, 40, 50};
+
+Controllers MakeControllers(World& world, VirtualStore& store) {
+  Controllers controllers;
+  for (int i = 0; i < world.scenario.controllers; ++i) {
+    controllers.push_back(std::make_unique<ControllerHost>(world, store, i));
+  }
+  return controllers;
+}
 
 }  // namespace
 
 Fleet::Fleet(const Scenario& scenario, std::uint64_t seed, bool traced, Sabotage& sabotage)
     : world_(scenario, seed, traced, sabotage),
-      controller_(world_),
+      store_(world_.scenario, world_.queue, world_.random),
+      controllers_(MakeControllers(world_, store_)),
       instances_(static_cast<std::size_t>(scenario.agents)),
-      checker_(world_, controller_, instances_, result_) {
+      rollout_(MakeRollout()),
+      checker_(world_, store_, controllers_, instances_, result_) {
   result_.seed = seed;
 }
 
@@ -31,12 +50,13 @@ SimulationResult Fleet::Run(bool until_broken) {
   for (int i = 0; i < world_.scenario.agents; ++i) {
     instances_[static_cast<std::size_t>(i)].demand = static_cast<Calls>(
         world_.random.Below(static_cast<std::uint64_t>(world_.scenario.ceiling) + 1));
-    world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { StartAgent(i); });
     world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { ArriveAt(i); });
   }
+  rollout_.Begin();
   world_.queue.At(kSampleFrom, [this] { SampleOften(); });
   world_.queue.After(world_.scenario.demand_every, [this] { ChangeDemand(); });
   world_.queue.After(world_.scenario.fault_every, [this] { Strike(); });
+  world_.queue.After(Draw(world_.random, world_.scenario.quota_every), [this] { ChangeQuota(); });
   while (world_.queue.Step(Instant{} + world_.scenario.length)) {
     ++result_.events;
     checker_.Check();
@@ -59,8 +79,10 @@ void Fleet::ArriveAt(int index) {
     return;
   }
   if (instance.alive()) instance.process->Arrive();
-  world_.queue.After(DrawExponential(world_.scenario.call_mean / instance.demand),
-                     [this, index] { ArriveAt(index); });
+  const bool waits = world_.scenario.callers == Callers::kWait;
+  world_.queue.After(
+      DrawExponential(waits ? kCallersLook : world_.scenario.call_mean / instance.demand),
+      [this, index] { ArriveAt(index); });
 }
 
 void Fleet::ChangeDemand() {
@@ -71,26 +93,94 @@ void Fleet::ChangeDemand() {
   world_.queue.After(DrawExponential(world_.scenario.demand_every), [this] { ChangeDemand(); });
 }
 
+Rollout Fleet::MakeRollout() {
+  return Rollout(world_, {[this](int index) { return !At(index).alive() && !At(index).wanted; },
+                          [this](int index) {
+                            At(index).wanted = true;
+                            StartAgent(index);
+                          },
+                          [this](int index) { End(index, /*by_crash=*/false); },
+                          [this](int index) { End(index, /*by_crash=*/true); }});
+}
+
+void Fleet::End(int index, bool by_crash) {
+  Instance& instance = At(index);
+  // Whoever is in a crash loop is wanted all the same.
+  instance.wanted = world_.scenario.plan == FleetPlan::kCrashLoop;
+  if (!instance.alive()) return;
+  by_crash ? instance.process->Crash() : instance.process->Leave();
+}
+
+void Fleet::ForgetEnded() {
+  const Instant long_ago = world_.queue.now() - kForgetAfter;
+  while (!processes_.empty() && !processes_.front()->alive() &&
+         processes_.front()->ended_at() < long_ago) {
+    processes_.pop_front();
+  }
+}
+
 void Fleet::StartAgent(int index) {
-  processes_.push_back(std::make_unique<AgentProcess>(world_, controller_, index,
-                                                      [this, index] { OnAgentEnded(index); }));
-  instances_[static_cast<std::size_t>(index)].process = processes_.back().get();
+  ForgetEnded();
+  Instance& instance = At(index);
+  const bool named_anew = world_.scenario.plan == FleetPlan::kRolling ||
+                          world_.scenario.plan == FleetPlan::kScale ||
+                          world_.scenario.plan == FleetPlan::kJobs;
+  ++instance.started;
+  const InstanceId name(named_anew ? absl::StrCat("checkout-", index, "-", instance.started)
+                                   : absl::StrCat("checkout-", index));
+  processes_.push_back(std::make_unique<AgentProcess>(
+      world_, controllers_, index, name, instance.demand, [this, index] { OnAgentEnded(index); }));
+  instance.process = processes_.back().get();
 }
 
 void Fleet::OnAgentEnded(int index) {
-  world_.queue.After(Draw(world_.random, world_.scenario.agent_down),
-                     [this, index] { StartAgent(index); });
+  world_.queue.After(Draw(world_.random, world_.scenario.agent_down), [this, index] {
+    if (At(index).wanted && !At(index).alive()) StartAgent(index);
+  });
 }
 
 void Fleet::StartController() {
-  controller_.Start();
-  world_.queue.After(Draw(world_.random, world_.scenario.controller_up),
-                     [this] { StopController(); });
+  controllers_[leader_]->Start(store_.TakeOver());
+  const bool shared = controllers_.size() > 1;
+  world_.queue.After(
+      Draw(world_.random, shared ? world_.scenario.failover_every : world_.scenario.controller_up),
+      [this, shared] { shared ? FailOver() : StopController(); });
+}
+
+// Another controller takes over. The former one still runs, and may be cut off from the store or
+// from half of the agents.
+void Fleet::FailOver() {
+  const std::size_t former = leader_;
+  leader_ = (leader_ + 1 + world_.random.Below(controllers_.size() - 1)) % controllers_.size();
+  const Epoch epoch = store_.TakeOver();
+  if (world_.scenario.split || world_.random.Chance(0.5)) Separate(static_cast<int>(former));
+  store_.CutOff(static_cast<int>(leader_), Instant{});
+  world_.queue.After(Draw(world_.random, kElection),
+                     [this, to = leader_, epoch] { controllers_[to]->StartInPlace(epoch); });
+  world_.queue.After(Draw(world_.random, world_.scenario.failover_every), [this] { FailOver(); });
+}
+
+void Fleet::Separate(int former) {
+  const Instant now = world_.queue.now();
+  const bool split = world_.scenario.split;
+  const Instant until = now + Draw(world_.random, split ? kSplit : kStoreCut);
+  store_.CutOff(former, until);
+  for (int agent = 0; agent < world_.scenario.agents; ++agent) {
+    const bool stays = agent % 2 == store_.epoch().value % 2;
+    if (!split && world_.random.Chance(0.5)) continue;
+    for (int i = 0; i < world_.scenario.controllers; ++i) {
+      const bool cut = split ? (i == former) != stays : i == former;
+      if (!cut) continue;
+      world_.network.Cut(agent, i, Direction::kToAgent, until);
+      world_.network.Cut(agent, i, Direction::kToController, until);
+    }
+  }
 }
 
 void Fleet::StopController() {
-  if (world_.random.Chance(0.3)) controller_.ShutDown();
-  controller_.Crash();
+  if (world_.random.Chance(0.3)) controllers_[leader_]->ShutDown();
+  controllers_[leader_]->Crash();
+  if (world_.random.Chance(world_.scenario.store_lost)) store_.Lose();
   world_.queue.After(Draw(world_.random, world_.scenario.controller_down),
                      [this] { StartController(); });
 }
@@ -100,7 +190,7 @@ void Fleet::Strike() {
   if (world_.random.Chance(0.2)) {
     const Instant until = now + Draw(world_.random, kControllerPause);
     world_.trace.Note(now, {20}, [] { return "controller pauses"; });
-    controller_.PauseUntil(until);
+    controllers_[world_.random.Below(controllers_.size())]->PauseUntil(until);
   } else {
     StrikeAgent(PickInstance());
   }
@@ -128,12 +218,21 @@ void Fleet::CutOff(int index) {
     return absl::StrCat("agent ", index, " is cut off",
                         ways == 0 ? ", to it" : (ways == 1 ? ", from it" : ""));
   });
-  if (ways != 1) world_.network.Cut(index, Direction::kToAgent, until);
-  if (ways != 0) world_.network.Cut(index, Direction::kToController, until);
+  if (ways != 1) world_.network.CutFromAll(index, Direction::kToAgent, until);
+  if (ways != 0) world_.network.CutFromAll(index, Direction::kToController, until);
+}
+
+void Fleet::ChangeQuota() {
+  world_.quota = kQuotas[world_.random.Below(kQuotas.size())];
+  for (const auto& controller : controllers_) controller->ChangeQuota();
+  world_.queue.After(Draw(world_.random, world_.scenario.quota_every), [this] { ChangeQuota(); });
 }
 
 void Fleet::SampleOften() {
   checker_.Sample();
+  if (const Core* core = controllers_[leader_]->core()) {
+    result_.sessions_max = std::max(result_.sessions_max, core->sessions());
+  }
   world_.queue.After(kSampleEvery, [this] { SampleOften(); });
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
 #include "controller/simulation/src/agent_process.h"
 #include "controller/simulation/src/checker.h"
 #include "controller/simulation/src/controller_host.h"
+#include "controller/simulation/src/rollout.h"
 #include "controller/simulation/src/sabotage.h"
 #include "controller/simulation/src/world.h"
 #include "plimsoll/simulation/fleet_simulator.h"
@@ -27,24 +29,35 @@ class Fleet {
   void ChangeDemand();
 
   // Life and death.
+  Rollout MakeRollout();
   void StartAgent(int index);
+  void ForgetEnded();
+  void End(int index, bool by_crash);
   void OnAgentEnded(int index);
   void StartController();
   void StopController();
+  void FailOver();
+  void Separate(int former);
 
   // The adversary.
   void Strike();
   void StrikeAgent(int index);
   void CutOff(int index);
 
+  void ChangeQuota();
   void SampleOften();
+  Instance& At(int index) { return instances_[static_cast<std::size_t>(index)]; }
   int PickInstance();
   absl::Duration DrawExponential(absl::Duration mean);
 
   World world_;
-  ControllerHost controller_;
+  VirtualStore store_;
+  Controllers controllers_;
+  std::size_t leader_ = 0;
   std::vector<Instance> instances_;
-  std::vector<std::unique_ptr<AgentProcess>> processes_;  // all there ever were
+  // Those that may still have messages or calls under way.
+  std::deque<std::unique_ptr<AgentProcess>> processes_;
+  Rollout rollout_;
   SimulationResult result_;
   Checker checker_;
 };

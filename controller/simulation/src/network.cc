@@ -19,10 +19,12 @@ Network::Network(const Scenario& scenario, EventQueue& queue, Random& random)
     : faults_(scenario.network),
       queue_(queue),
       random_(random),
-      cut_until_(2 * static_cast<std::size_t>(scenario.agents)) {}
+      controllers_(scenario.controllers),
+      cut_until_(2 * static_cast<std::size_t>(scenario.agents * scenario.controllers)) {}
 
-void Network::Send(int agent, Direction direction, const EventQueue::Action& arrive) {
-  if (queue_.now() < CutUntil(agent, direction)) return;
+void Network::Send(int agent, int controller, Direction direction,
+                   const EventQueue::Action& arrive) {
+  if (queue_.now() < CutUntil(agent, controller, direction)) return;
   const int copies = random_.Chance(faults_.duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     if (random_.Chance(faults_.loss)) continue;
@@ -30,8 +32,12 @@ void Network::Send(int agent, Direction direction, const EventQueue::Action& arr
   }
 }
 
-void Network::Cut(int agent, Direction direction, Instant until) {
-  CutUntil(agent, direction) = until;
+void Network::Cut(int agent, int controller, Direction direction, Instant until) {
+  CutUntil(agent, controller, direction) = until;
+}
+
+void Network::CutFromAll(int agent, Direction direction, Instant until) {
+  for (int i = 0; i < controllers_; ++i) Cut(agent, i, direction, until);
 }
 
 absl::Duration Network::DrawDelay() {
@@ -39,8 +45,8 @@ absl::Duration Network::DrawDelay() {
   return kDelayMin + absl::Seconds(random_.Exponential(kDelayMeanSeconds));
 }
 
-Instant& Network::CutUntil(int agent, Direction direction) {
-  return cut_until_[2 * static_cast<std::size_t>(agent) +
+Instant& Network::CutUntil(int agent, int controller, Direction direction) {
+  return cut_until_[2 * static_cast<std::size_t>(agent * controllers_ + controller) +
                     (direction == Direction::kToAgent ? 1 : 0)];
 }
 

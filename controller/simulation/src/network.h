@@ -11,24 +11,27 @@ namespace plimsoll::internal {
 
 enum class Direction { kToController, kToAgent };
 
-// Carries messages between the agents and the controller, or does not. What it carries is a
+// Carries messages between the agents and the controllers, or does not. What it carries is a
 // function to call on arrival. Order is not kept. Thread-compatible.
 class Network {
  public:
   Network(const Scenario& scenario, EventQueue& queue, Random& random);
 
-  void Send(int agent, Direction direction, const EventQueue::Action& arrive);
-  // Nothing sent by or to this agent, in that direction, arrives until then.
-  void Cut(int agent, Direction direction, Instant until);
+  void Send(int agent, int controller, Direction direction, const EventQueue::Action& arrive);
+  // Nothing between these two, in that direction, arrives until then.
+  void Cut(int agent, int controller, Direction direction, Instant until);
+  // The same between the agent and all controllers.
+  void CutFromAll(int agent, Direction direction, Instant until);
 
  private:
   absl::Duration DrawDelay();
-  Instant& CutUntil(int agent, Direction direction);
+  Instant& CutUntil(int agent, int controller, Direction direction);
 
   const NetworkFaults faults_;
   EventQueue& queue_;
   Random& random_;
-  std::vector<Instant> cut_until_;  // by agent and direction
+  const int controllers_;
+  std::vector<Instant> cut_until_;  // by agent, controller and direction
 };
 
 absl::Duration Draw(Random& random, const DurationRange& range);

@@ -52,9 +52,117 @@ Scenario Extreme() {
   return scenario;
 }
 
+Scenario From(Scenario scenario, const char* name) {
+  scenario.name = name;
+  return scenario;
+}
+
+// Callers who are refused go away: demand has to be inferred.
+Scenario Open() {
+  Scenario scenario = From(Calm(), "open");
+  scenario.callers = Callers::kGoAway;
+  scenario.calls_full_length = 0;
+  return scenario;
+}
+
+Scenario Anonymous() {
+  Scenario scenario = From(Harsh(), "anonymous");
+  scenario.unique_instances = false;
+  return scenario;
+}
+
+Scenario Reserve() {
+  Scenario scenario = From(Harsh(), "reserve");
+  scenario.reserve = 1;
+  return scenario;
+}
+
+// The operator changes the quota between 20 and 50.
+Scenario Quota() {
+  Scenario scenario = From(Harsh(), "quota");
+  scenario.quota_every = {absl::Seconds(10), absl::Seconds(40)};
+  return scenario;
+}
+
+// Every controller finds its store lost. No base, so that learning takes 8 s and not 17.
+Scenario Lost() {
+  Scenario scenario = From(Harsh(), "lost");
+  scenario.base = 0;
+  scenario.base_lease = scenario.lease;
+  scenario.network.late = 0.2;
+  scenario.network.late_by = {absl::Milliseconds(200), absl::Milliseconds(4500)};
+  scenario.demand_every = absl::Milliseconds(300);
+  scenario.fault_every = absl::Seconds(8);
+  scenario.controller_up = {absl::Seconds(10), absl::Seconds(30)};
+  scenario.store_lost = 1;
+  return scenario;
+}
+
+// Three controllers on a replicated store.
+Scenario Replicated(Scenario scenario, const char* name) {
+  scenario.name = name;
+  scenario.controllers = 3;
+  scenario.failover_every = {absl::Seconds(8), absl::Seconds(25)};
+  return scenario;
+}
+
+Scenario Failover() { return Replicated(Harsh(), "failover"); }
+
+Scenario Hot() {
+  Scenario scenario = Replicated(Harsh(), "hot");
+  scenario.network.late = 0.15;
+  scenario.fault_every = absl::Seconds(1);
+  scenario.failover_every = {absl::Milliseconds(1500), absl::Seconds(6)};
+  return scenario;
+}
+
+Scenario Split() {
+  Scenario scenario = Replicated(Harsh(), "split");
+  scenario.split = true;
+  scenario.network.late = 0.08;
+  scenario.failover_every = {absl::Seconds(12), absl::Seconds(22)};
+  scenario.demand_every = absl::Milliseconds(400);
+  scenario.fault_every = absl::Seconds(4);
+  return scenario;
+}
+
+Scenario Deploy() {
+  Scenario scenario = From(Mild(), "deploy");
+  scenario.agents = 10;
+  scenario.agents_at_start = 8;
+  scenario.plan = FleetPlan::kRolling;
+  return scenario;
+}
+
+Scenario Scale() {
+  Scenario scenario = From(Mild(), "scale");
+  scenario.agents = 40;
+  scenario.agents_at_start = 4;
+  scenario.plan = FleetPlan::kScale;
+  return scenario;
+}
+
+Scenario Jobs() {
+  Scenario scenario = From(Calm(), "jobs");
+  scenario.agents = 48;
+  scenario.agents_at_start = 8;
+  scenario.plan = FleetPlan::kJobs;
+  return scenario;
+}
+
+Scenario CrashLoop() {
+  Scenario scenario = From(Calm(), "crashloop");
+  scenario.plan = FleetPlan::kCrashLoop;
+  return scenario;
+}
+
 }  // namespace
 
-std::vector<Scenario> Scenarios() { return {Calm(), Mild(), Harsh(), Churn(), Extreme()}; }
+std::vector<Scenario> Scenarios() {
+  return {Calm(),      Mild(),    Harsh(), Churn(), Extreme(),  Open(),
+          Anonymous(), Reserve(), Quota(), Lost(),  Failover(), Hot(),
+          Split(),     Deploy(),  Scale(), Jobs(),  CrashLoop()};
+}
 
 std::optional<Scenario> FindScenario(std::string_view name) {
   for (Scenario& scenario : Scenarios()) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "controller/simulation/src/event_queue.h"
 #include "controller/simulation/src/network.h"
@@ -47,7 +49,8 @@ struct World {
         random(seed),
         trace(traced),
         network(scenario, queue, random),
-        sabotage(the_sabotage) {}
+        sabotage(the_sabotage),
+        quota(the_scenario.quota) {}
 
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -59,6 +62,14 @@ struct World {
   Network network;
   Provider provider;
   Sabotage& sabotage;
+
+  // The quota as the operator has set it, and since when which one was in use by the controller
+  // that rightfully reigned.
+  Calls quota = 0;
+  std::vector<std::pair<Instant, Calls>> adopted_quotas;
+  void AdoptQuota();
+  // The largest quota under which anything that is still in force can have been granted.
+  Calls AllowedCalls() const;
 
   // Something that may have raised a limit, a reservation or a count of calls has happened since
   // the last check. Everything else only lowers them.

@@ -14,17 +14,35 @@ absl::StatusOr<StoreState> MemoryDisk::TakeOver(std::int64_t first_epoch) {
   held_ = true;
   StoreState state;
   const bool first = epoch_ == 0;
-  state.condition = first ? StoreCondition::kNew : StoreCondition::kWhole;
   epoch_ = first ? std::max<std::int64_t>(1, first_epoch) : epoch_ + 1;
   state.epoch = Epoch(epoch_);
+  state.longest_hold = longest_hold_;
+  if (!lost_.empty()) {
+    state.condition = StoreCondition::kLost;
+    state.why = lost_;
+    bounds_.clear();
+    return state;
+  }
+  state.condition = first ? StoreCondition::kNew : StoreCondition::kWhole;
   for (const auto& [key, bound] : bounds_) state.bounds.push_back(bound);
   return state;
 }
 
-void MemoryDisk::Commit(const WriteBatch& batch) {
+absl::Status MemoryDisk::Commit(const WriteBatch& batch) {
   const MutexLock lock(mutex_);
+  if (batch.new_epoch.has_value() && batch.new_epoch->value <= epoch_) {
+    return absl::InvalidArgumentError("the memory store: an epoch must follow the one before");
+  }
+  if (batch.learned) lost_.clear();
+  if (batch.longest_hold.has_value()) longest_hold_ = std::max(longest_hold_, *batch.longest_hold);
+  if (batch.new_epoch.has_value()) {
+    epoch_ = batch.new_epoch->value;
+    lost_ = "Agents hold grants of a later reign than the store knew";
+    bounds_.clear();
+  }
   for (const BoundKey& key : batch.erase) bounds_.erase(key);
   for (const Bound& bound : batch.put) bounds_.insert_or_assign(bound.key, bound);
+  return absl::OkStatus();
 }
 
 void MemoryDisk::GiveUp() {
@@ -54,8 +72,7 @@ class MemoryStore final : public Store {
     if (!reigns_) {
       return absl::FailedPreconditionError("the store has not been taken over: call TakeOver()");
     }
-    disk_->Commit(batch);
-    return absl::OkStatus();
+    return disk_->Commit(batch);
   }
 
  private:

@@ -13,10 +13,7 @@ namespace {
 constexpr int kBusyTimeoutMs = 2000;
 
 absl::Status Damaged(const std::string& path, const std::string& what) {
-  return absl::DataLossError(absl::StrCat(
-      "store: '", path, "' is damaged: ", what,
-      "; restore a backup, or move the file away to begin with an empty store, as the section "
-      "\"Damaged or lost\" of controller/store/README.md describes"));
+  return absl::DataLossError(absl::StrCat("store: '", path, "' is damaged: ", what));
 }
 
 absl::Status Failure(sqlite3* database, const std::string& path) {
@@ -97,7 +94,12 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path) {
   SqliteDatabase database(raw, path);
   if (opened != SQLITE_OK) return Failure(raw, path);
   sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return database;
+}
+
+void SqliteDatabase::FoldLogOnClose() const {
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
 }
 
 absl::Status SqliteDatabase::CheckIntegrity() const {

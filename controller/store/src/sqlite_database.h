@@ -47,6 +47,9 @@ class SqliteDatabase {
   // Makes the file if it is missing.
   static absl::StatusOr<SqliteDatabase> Open(const std::string& path);
 
+  // Until now, closing leaves file and log as they are; from now on it folds the log into the file.
+  // Call it once the file has proved to be whole and ours.
+  void FoldLogOnClose() const;
   // Reads the whole file; kDataLoss if anything in it does not fit together.
   absl::Status CheckIntegrity() const;
   absl::StatusOr<SqliteStatement> Prepare(const std::string& sql) const;

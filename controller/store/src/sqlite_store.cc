@@ -4,225 +4,173 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/src/directory_lock.h"
-#include "controller/store/src/sqlite_database.h"
+#include "controller/store/src/store_directory.h"
 
 namespace plimsoll {
 namespace {
 
-constexpr int kSchemaVersion = 1;
-
-// In WAL mode only FULL syncs at each commit. The log is asked for before anything is written.
-constexpr char kPragmas[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
-
-// `epoch` is 0 until the first reign begins. `log_id` tells two databases apart.
-constexpr char kSchema[] = R"(
-  BEGIN IMMEDIATE;
-  CREATE TABLE meta (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    schema_version INTEGER NOT NULL,
-    log_id TEXT NOT NULL,
-    epoch INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE bound (
-    dependency TEXT NOT NULL,
-    session TEXT NOT NULL,
-    service TEXT NOT NULL,
-    instance TEXT NOT NULL,
-    unique_instance INTEGER NOT NULL CHECK (unique_instance IN (0, 1)),
-    steps_limit INTEGER NOT NULL CHECK (steps_limit BETWEEN 0 AND 2147483647),
-    steps_base INTEGER NOT NULL CHECK (steps_base BETWEEN 0 AND 2147483647),
-    steps_reserve INTEGER NOT NULL CHECK (steps_reserve BETWEEN 0 AND 2147483647),
-    lease_us INTEGER NOT NULL CHECK (lease_us >= 0),
-    base_lease_us INTEGER NOT NULL CHECK (base_lease_us >= 0),
-    call_deadline_us INTEGER NOT NULL CHECK (call_deadline_us >= 0),
-    PRIMARY KEY (dependency, session)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO meta VALUES (1, 1, lower(hex(randomblob(16))), 0);
-  COMMIT;
-)";
-
-constexpr char kPut[] =
-    "INSERT INTO bound VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
-    "ON CONFLICT (dependency, session) DO UPDATE SET service = excluded.service, "
-    "instance = excluded.instance, unique_instance = excluded.unique_instance, "
-    "steps_limit = excluded.steps_limit, steps_base = excluded.steps_base, "
-    "steps_reserve = excluded.steps_reserve, lease_us = excluded.lease_us, "
-    "base_lease_us = excluded.base_lease_us, call_deadline_us = excluded.call_deadline_us";
-constexpr char kErase[] = "DELETE FROM bound WHERE dependency = ?1 AND session = ?2";
-constexpr char kRead[] =
-    "SELECT dependency, session, service, instance, unique_instance, steps_limit, steps_base, "
-    "steps_reserve, lease_us, base_lease_us, call_deadline_us FROM bound "
-    "ORDER BY dependency, session";
-
-// Up, because a hold that is too short by a fraction would be unsafe.
-std::int64_t Microseconds(absl::Duration duration) {
-  return absl::ToInt64Microseconds(absl::Ceil(duration, absl::Microseconds(1)));
-}
-
-Bound ReadBound(const SqliteStatement& row) {
-  Bound bound;
-  bound.key = {DependencyId(row.Text(0)), SessionId(row.Text(1))};
-  bound.service = ServiceId(row.Text(2));
-  bound.instance = InstanceId(row.Text(3));
-  bound.unique_instance = row.Integer(4) != 0;
-  bound.steps = {static_cast<Calls>(row.Integer(5)), static_cast<Calls>(row.Integer(6)),
-                 static_cast<Calls>(row.Integer(7))};
-  bound.lease = absl::Microseconds(row.Integer(8));
-  bound.base_lease = absl::Microseconds(row.Integer(9));
-  bound.call_deadline = absl::Microseconds(row.Integer(10));
-  return bound;
-}
+using internal::InTransaction;
+using internal::MetaRow;
+using internal::RowWriter;
+using internal::StoreDirectory;
 
 // Thread-compatible.
 class SqliteStore final : public Store {
  public:
-  struct Statements {
-    SqliteStatement put;
-    SqliteStatement erase;
-  };
-
-  SqliteStore(std::int64_t first_epoch, DirectoryLock lock, SqliteDatabase database,
-              Statements statements)
+  SqliteStore(std::int64_t first_epoch, OperatorWord word, StoreDirectory directory,
+              RowWriter writer)
       : first_epoch_(first_epoch),
-        lock_(std::move(lock)),
-        database_(std::move(database)),
-        statements_(std::move(statements)) {}
+        word_(word),
+        last_epoch_(directory.last_epoch),
+        longest_hold_us_(directory.longest_hold_us),
+        found_lost_(std::move(directory.lost)),
+        lock_(std::move(directory.lock)),
+        witness_(std::move(directory.witness)),
+        database_(std::move(directory.database)),
+        writer_(std::move(writer)) {}
 
   absl::StatusOr<StoreState> TakeOver() override;
   absl::Status Commit(const WriteBatch& batch) override;
 
  private:
-  // Runs `write` inside a transaction that is rolled back if anything fails.
-  template <typename Write>
-  absl::Status InTransaction(const Write& write);
-  absl::Status WriteAll(const WriteBatch& batch);
-  absl::Status Put(const Bound& bound);
-  absl::StatusOr<std::vector<Bound>> ReadBounds() const;
+  std::string WhyLost(const MetaRow& meta) const;
+  absl::Status Begin(StoreState& state, MetaRow& meta);
+  absl::Status Witnessed(const MetaRow& meta);
+  absl::Status WriteAll(const WriteBatch& batch, const MetaRow& meta);
+  // The row as it is once the batch is written.
+  MetaRow After(const WriteBatch& batch) const;
 
   const std::int64_t first_epoch_;
+  const OperatorWord word_;
+  std::int64_t last_epoch_;
+  const std::int64_t longest_hold_us_;
+  std::string found_lost_;
   // In this order, so that the database is closed while the lock is still held.
   const DirectoryLock lock_;
+  internal::Witness witness_;
   const SqliteDatabase database_;
-  Statements statements_;
+  RowWriter writer_;
+  MetaRow meta_;  // as it was written last
+  bool reigns_ = false;
 };
 
-template <typename Write>
-absl::Status SqliteStore::InTransaction(const Write& write) {
-  absl::Status done = database_.Execute("BEGIN IMMEDIATE");
-  if (done.ok()) done = write();
-  if (done.ok()) done = database_.Execute("COMMIT");
-  if (!done.ok()) database_.RollBack();
-  return done;
+std::string SqliteStore::WhyLost(const MetaRow& meta) const {
+  if (word_ == OperatorWord::kTrust) return "";
+  if (word_ == OperatorWord::kLost) return "The operator declared the store lost";
+  return meta.lost.empty() ? found_lost_ : meta.lost;
+}
+
+absl::Status SqliteStore::Begin(StoreState& state, MetaRow& meta) {
+  absl::StatusOr<MetaRow> found = internal::ReadMeta(database_);
+  if (!found.ok()) return found.status();
+  meta = *std::move(found);
+  const bool unused = meta.epoch == 0;
+  meta.lost = WhyLost(meta);
+  state.why = meta.lost;
+  meta.longest_hold_us = std::max(meta.longest_hold_us, longest_hold_us_);
+  state.longest_hold = internal::FromMicroseconds(meta.longest_hold_us);
+  if (!meta.lost.empty()) {
+    state.condition = StoreCondition::kLost;
+    if (absl::Status erased = writer_.EraseAll(); !erased.ok()) return erased;
+  } else {
+    state.condition = unused ? StoreCondition::kNew : StoreCondition::kWhole;
+    absl::StatusOr<std::vector<Bound>> bounds = internal::ReadBounds(database_);
+    if (!bounds.ok()) return bounds.status();
+    state.bounds = *std::move(bounds);
+  }
+  meta.epoch = std::max(last_epoch_, meta.epoch) + 1;
+  // Otherwise there may have been reigns that neither database nor witness knows.
+  const bool knows_all = !unused && meta.lost.empty() && word_ == OperatorWord::kNone;
+  if (!knows_all) meta.epoch = std::max(meta.epoch, first_epoch_);
+  state.epoch = Epoch(meta.epoch);
+  return writer_.Update(meta);
 }
 
 absl::StatusOr<StoreState> SqliteStore::TakeOver() {
   StoreState state;
-  const absl::Status done = InTransaction([&]() -> absl::Status {
-    absl::StatusOr<SqliteStatement> meta = database_.Prepare("SELECT epoch FROM meta");
-    if (!meta.ok()) return meta.status();
-    const absl::StatusOr<bool> row = meta->Next();
-    if (!row.ok()) return row.status();
-    const std::int64_t last = *row ? meta->Integer(0) : 0;
-    const bool first = last == 0;
-    state.condition = first ? StoreCondition::kNew : StoreCondition::kWhole;
-    state.epoch = Epoch(first ? std::max<std::int64_t>(1, first_epoch_) : last + 1);
-    absl::StatusOr<std::vector<Bound>> bounds = ReadBounds();
-    if (!bounds.ok()) return bounds.status();
-    state.bounds = *std::move(bounds);
-    return database_.Execute(absl::StrCat("UPDATE meta SET epoch = ", state.epoch.value));
-  });
+  MetaRow meta;
+  absl::Status done = InTransaction(database_, [&] { return Begin(state, meta); });
+  // After the database: a crash in between must not make a whole one look old.
+  if (done.ok()) done = witness_.Replace(meta.Record());
   if (!done.ok()) return done;
+  last_epoch_ = meta.epoch;
+  found_lost_.clear();
+  meta_ = std::move(meta);
+  reigns_ = true;
   return state;
 }
 
-absl::StatusOr<std::vector<Bound>> SqliteStore::ReadBounds() const {
-  absl::StatusOr<SqliteStatement> rows = database_.Prepare(kRead);
-  if (!rows.ok()) return rows.status();
-  std::vector<Bound> bounds;
-  absl::StatusOr<bool> row = rows->Next();
-  for (; row.ok() && *row; row = rows->Next()) bounds.push_back(ReadBound(*rows));
-  if (!row.ok()) return row.status();
-  return bounds;
-}
-
 absl::Status SqliteStore::Commit(const WriteBatch& batch) {
+  if (!reigns_) {
+    return absl::FailedPreconditionError("the store has not been taken over: call TakeOver()");
+  }
   if (batch.empty()) return absl::OkStatus();
-  return InTransaction([&] { return WriteAll(batch); });
+  if (batch.new_epoch.has_value() && batch.new_epoch->value <= meta_.epoch) {
+    return absl::InvalidArgumentError(absl::StrCat("store: epoch ", batch.new_epoch->value,
+                                                   " does not follow epoch ", meta_.epoch));
+  }
+  MetaRow meta = After(batch);
+  if (absl::Status witnessed = Witnessed(meta); !witnessed.ok()) return witnessed;
+  absl::Status done = InTransaction(database_, [&] { return WriteAll(batch, meta); });
+  if (!done.ok()) return done;
+  meta_ = std::move(meta);
+  witness_.NoteCommits(meta_.commits);
+  return done;
 }
 
-absl::Status SqliteStore::WriteAll(const WriteBatch& batch) {
+// Before the database: if that fails, the loss must not be forgotten. The count of writes must not
+// run ahead of it, though.
+absl::Status SqliteStore::Witnessed(const MetaRow& meta) {
+  const bool same = meta.epoch == meta_.epoch && meta.longest_hold_us == meta_.longest_hold_us;
+  if (same) return absl::OkStatus();
+  internal::WitnessRecord record = meta.Record();
+  record.commits = meta_.commits;
+  return witness_.Replace(record);
+}
+
+MetaRow SqliteStore::After(const WriteBatch& batch) const {
+  MetaRow meta = meta_;
+  ++meta.commits;
+  if (batch.learned) meta.lost.clear();
+  if (batch.longest_hold.has_value()) {
+    meta.longest_hold_us =
+        std::max(meta.longest_hold_us, internal::ToMicroseconds(*batch.longest_hold));
+  }
+  if (batch.new_epoch.has_value()) {
+    meta.epoch = batch.new_epoch->value;
+    meta.lost = absl::StrCat("Agents hold grants of a later reign than the store knew (",
+                             meta_.epoch, "): it was older than the fleet");
+  }
+  return meta;
+}
+
+absl::Status SqliteStore::WriteAll(const WriteBatch& batch, const MetaRow& meta) {
+  if (batch.new_epoch.has_value()) {
+    if (absl::Status erased = writer_.EraseAll(); !erased.ok()) return erased;
+  }
   for (const BoundKey& key : batch.erase) {
-    absl::Status done = statements_.erase.Bind(key.dependency.value).Bind(key.session.value).Run();
-    if (!done.ok()) return done;
+    if (absl::Status erased = writer_.Erase(key); !erased.ok()) return erased;
   }
   for (const Bound& bound : batch.put) {
-    if (absl::Status done = Put(bound); !done.ok()) return done;
+    if (absl::Status put = writer_.Put(bound); !put.ok()) return put;
   }
-  return absl::OkStatus();
-}
-
-absl::Status SqliteStore::Put(const Bound& bound) {
-  return statements_.put.Bind(bound.key.dependency.value)
-      .Bind(bound.key.session.value)
-      .Bind(bound.service.value)
-      .Bind(bound.instance.value)
-      .Bind(std::int64_t{bound.unique_instance})
-      .Bind(bound.steps.limit)
-      .Bind(bound.steps.base)
-      .Bind(bound.steps.reserve)
-      .Bind(Microseconds(bound.lease))
-      .Bind(Microseconds(bound.base_lease))
-      .Bind(Microseconds(bound.call_deadline))
-      .Run();
-}
-
-absl::Status CheckVersion(const SqliteDatabase& database, const std::string& path) {
-  const absl::StatusOr<std::string> meta =
-      database.Query("SELECT count(*) FROM sqlite_schema WHERE name = 'meta'");
-  if (!meta.ok()) return meta.status();
-  if (*meta == "0") {
-    return absl::FailedPreconditionError(
-        absl::StrCat("store: '", path,
-                     "' was written by another program; give the controller a state.dir of "
-                     "its own"));
-  }
-  const absl::StatusOr<std::string> version = database.Query("SELECT schema_version FROM meta");
-  if (!version.ok()) return version.status();
-  if (*version == absl::StrCat(kSchemaVersion)) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "store: '", path, "' was written by another version of plimsoll-controller (schema ",
-      *version, ", this one knows ", kSchemaVersion,
-      "); start that version, or give this one an empty state.dir"));
-}
-
-absl::Status Prepare(const SqliteDatabase& database, const std::string& path) {
-  if (absl::Status set = database.Execute(kPragmas); !set.ok()) return set;
-  if (absl::Status whole = database.CheckIntegrity(); !whole.ok()) return whole;
-  const absl::StatusOr<std::string> tables = database.Query("SELECT count(*) FROM sqlite_schema");
-  if (!tables.ok()) return tables.status();
-  if (*tables != "0") return CheckVersion(database, path);
-  absl::Status made = database.Execute(kSchema);
-  if (!made.ok()) database.RollBack();
-  return made;
+  return writer_.Update(meta);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory,
-                                                       std::int64_t first_epoch) {
-  absl::StatusOr<DirectoryLock> lock = DirectoryLock::Take(directory);
-  if (!lock.ok()) return lock.status();
-  const std::string path = directory + "/plimsoll.db";
-  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path);
-  if (!database.ok()) return database.status();
-  if (absl::Status ready = Prepare(*database, path); !ready.ok()) return ready;
-  absl::StatusOr<SqliteStatement> put = database->Prepare(kPut);
-  if (!put.ok()) return put.status();
-  absl::StatusOr<SqliteStatement> erase = database->Prepare(kErase);
-  if (!erase.ok()) return erase.status();
-  return std::make_unique<SqliteStore>(first_epoch, *std::move(lock), *std::move(database),
-                                       SqliteStore::Statements{*std::move(put), *std::move(erase)});
+                                                       std::int64_t first_epoch,
+                                                       OperatorWord word) {
+  absl::StatusOr<StoreDirectory> found = internal::OpenStoreDirectory(directory);
+  if (!found.ok()) return found.status();
+  absl::StatusOr<RowWriter> writer = RowWriter::Make(found->database);
+  if (!writer.ok()) return writer.status();
+  return std::make_unique<SqliteStore>(first_epoch, word, *std::move(found), *std::move(writer));
+}
+
+absl::StatusOr<std::string> InitSqliteStore(const std::string& directory) {
+  return internal::InitStoreDirectory(directory);
 }
 
 }  // namespace plimsoll

@@ -75,6 +75,22 @@ TEST_F(LimiterTest, StepsDownWhenALeaseEndsAndAgainWhenTheBaseLeaseEnds) {
   EXPECT_EQ(RejectionNow(), Rejection::kLimit);
 }
 
+TEST_F(LimiterTest, SaysWhichStepIsInForceAndCountsThoseThatEnded) {
+  EXPECT_EQ(limiter_->stage(), GrantStage::kNone);
+  const Instant start = clock_.Now();
+  limiter_->Install(
+      MakeFunction(1, {3, 2, 1}, start + absl::Seconds(10), start + absl::Minutes(10)), start);
+  EXPECT_EQ(limiter_->stage(), GrantStage::kLease);
+  for (const GrantStage stage : {GrantStage::kBase, GrantStage::kReserve}) {
+    clock_.Advance(absl::Minutes(stage == GrantStage::kBase ? 1 : 10));
+    limiter_->Measure(clock_.Now(), absl::Hours(1));
+    EXPECT_EQ(limiter_->Stats().stage, stage);
+  }
+  EXPECT_EQ(limiter_->Stats().stepped_down, 2);
+  limiter_->Install(StepFunction{}, clock_.Now());
+  EXPECT_EQ(limiter_->stage(), GrantStage::kNone);
+}
+
 TEST_F(LimiterTest, ALoweredLimitLeavesRunningCallsAloneAndAdmitsNoneUntilTheyAreFewer) {
   Grant(1, 3);
   std::vector<Permit> permits = Hold(3);

@@ -9,6 +9,7 @@
 namespace plimsoll::internal {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -107,6 +108,16 @@ TEST_F(SyncLoopTest, LogsOnlyTheFirstOfManyFailuresAndTheEndOfTheirSeries) {
   network_.Reply(MakeRegisterAnswer(*sent.registration(), 1));
   TakeSync();
   EXPECT_THAT(Log(), ElementsAre("refused 0", "the controller answers again"));
+}
+
+TEST_F(SyncLoopTest, LogsEachStepDown) {
+  StartRegistered(7);
+  network_.Reply(MakeSyncAnswer(TakeSync(), 7));
+  TakeAfterPause();
+  Advance(absl::Hours(24));
+  network_.Reply(NoAnswer{absl::UnavailableError("refused")});
+  TakeAfterPause();
+  EXPECT_THAT(Log(), Contains(HasSubstr("the base lease has run out: the limit is 0")));
 }
 
 TEST_F(SyncLoopTest, AnAnswerThatCannotBeUnderstoodChangesNothing) {

@@ -47,6 +47,16 @@ TEST(MetricsExporter, EveryLineBelongsToAFamilyOfTheCatalogue) {
   for (const auto& [family, type] : page.types) EXPECT_TRUE(catalogue.contains(family)) << family;
 }
 
+TEST(MetricsExporter, LearningIsToldForEachDependency) {
+  Snapshot snapshot = SampleSnapshot();
+  const std::string series = R"(plimsoll_controller_learning{dependency="payments-api"})";
+  EXPECT_EQ(ParsePrometheusText(ExportMetrics(SampleInput())).Value(series), 0);
+  snapshot.learning = true;
+  MetricsInput input = SampleInput();
+  input.snapshot = std::make_shared<const Snapshot>(snapshot);
+  EXPECT_EQ(ParsePrometheusText(ExportMetrics(input)).Value(series), 1);
+}
+
 TEST(MetricsExporter, ValuesComeFromTheSnapshot) {
   const PrometheusPage page = ParsePrometheusText(ExportMetrics(SampleInput()));
   const std::string prefix = "plimsoll_controller_";

@@ -250,6 +250,30 @@ TEST_F(OperatorPlaneTest, ReadinessFollowsStoreAndShutdown) {
   EXPECT_EQ(Ask("/livez").status, 200);
 }
 
+TEST_F(OperatorPlaneTest, LearningIsShownWithTheSecondsThatAreLeftAndWhy) {
+  EXPECT_EQ(AskJson("/v1/status")["learning"], Json({{"active", false}}));
+  EXPECT_THAT(Ask("/readyz?verbose").body, HasSubstr("[~]learning ok\n"));
+  controller_.snapshot.learning = true;
+  controller_.snapshot.store_lost_why = "The file is gone";
+  controller_.snapshot.learning_until = clock_.Now() + absl::Milliseconds(89'500);
+  const Json status = AskJson("/v1/status");
+  EXPECT_EQ(status["learning"],
+            Json({{"active", true}, {"remaining_seconds", 90}, {"why", "The file is gone"}}));
+  EXPECT_EQ(status["dependencies"]["learning"], status["dependencies"]["total"]);
+  EXPECT_EQ(AskJson("/v1/dependencies/payments-api")["status"]["learning"], true);
+  EXPECT_EQ(Ask("/readyz").body, "ok\n") << "agents do not need it to serve";
+  EXPECT_THAT(Ask("/readyz?verbose").body,
+              HasSubstr("[~]learning ok: learning from agents for 90 more seconds, because: The "
+                        "file is gone\n"));
+}
+
+TEST_F(OperatorPlaneTest, LearningThatOnlyAnOperatorCanEndHasNoSecondsLeft) {
+  controller_.snapshot.learning = true;
+  controller_.snapshot.learning_until = kInfiniteFuture;
+  EXPECT_EQ(AskJson("/v1/status")["learning"]["remaining_seconds"], nullptr);
+  EXPECT_THAT(Ask("/readyz?verbose").body, HasSubstr("--trust-state"));
+}
+
 TEST_F(OperatorPlaneTest, ForeignHostIsRefusedExceptByProbes) {
   request_.host = "evil.example";
   EXPECT_EQ(Ask("/v1/status").status, 403);

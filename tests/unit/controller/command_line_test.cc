@@ -46,5 +46,20 @@ TEST(CommandLineTest, AValueForAPlainFlagIsRefused) {
   EXPECT_THAT(ErrorOf({"--dev=1"}), HasSubstr("--dev takes no value"));
 }
 
+TEST(CommandLineTest, WordsAboutTheStateMustNotContradictEachOther) {
+  EXPECT_TRUE(ParseCommandLine({"--init"})->init);
+  EXPECT_TRUE(ParseCommandLine({"--state-lost"})->state_lost);
+  EXPECT_TRUE(ParseCommandLine({"--trust-state"})->trust_state);
+  EXPECT_THAT(ErrorOf({"--state-lost", "--trust-state"}), HasSubstr("contradict"));
+  EXPECT_THAT(ErrorOf({"--init", "--trust-state"}), HasSubstr("start without it"));
+}
+
+TEST(CommandLineTest, TheUsageTextNamesEveryFlag) {
+  for (const char* flag : {"--config", "--check-config", "--dev", "--init", "--state-lost",
+                           "--trust-state", "--port-file", "--version", "--help"}) {
+    EXPECT_THAT(UsageText(), HasSubstr(flag));
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -15,6 +15,7 @@ namespace plimsoll {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::int64_t kFirstEpoch = 1'700'000'000'000;
@@ -29,6 +30,7 @@ struct Kind {
 
 Kind SqliteKind() {
   return {"Sqlite", [](const std::string& directory) -> Opener {
+            EXPECT_TRUE(InitSqliteStore(directory).ok());
             return [directory](std::int64_t epoch) { return OpenSqliteStore(directory, epoch); };
           }};
 }
@@ -88,7 +90,7 @@ class StoreContractTest : public ::testing::TestWithParam<Kind> {
   std::unique_ptr<Store> store_;
 };
 
-TEST_P(StoreContractTest, AnEmptyStoreIsFreshAndStartsAtTheFirstEpoch) {
+TEST_P(StoreContractTest, AnEmptyStoreIsNewAndStartsAtTheFirstEpoch) {
   const StoreState state = Restart();
   EXPECT_EQ(state.condition, StoreCondition::kNew);
   EXPECT_EQ(state.epoch, Epoch(kFirstEpoch));
@@ -105,7 +107,7 @@ TEST_P(StoreContractTest, ARestartFindsWhatWasCommitted) {
   EXPECT_THAT(Restart().bounds, ElementsAre(first, second));
 }
 
-TEST_P(StoreContractTest, ARestartIsNotFreshEvenWithoutBounds) {
+TEST_P(StoreContractTest, ARestartIsNotNewEvenWithoutBounds) {
   Restart();
   EXPECT_EQ(Restart().condition, StoreCondition::kWhole);
 }
@@ -174,6 +176,76 @@ TEST_P(StoreContractTest, AfterARefusalTheNextControllerIsServedOnceTheFirstHasG
     EXPECT_FALSE(second.ok() && (*second)->TakeOver().ok());
   }
   EXPECT_EQ(Restart().epoch, Epoch(kFirstEpoch + 1));
+}
+
+TEST_P(StoreContractTest, ACommitBeforeTheTakeOverIsRefused) {
+  const std::unique_ptr<Store> store = Open();
+  EXPECT_EQ(store->Commit({}).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_P(StoreContractTest, TheLongestHoldOnlyGrowsAndSurvivesARestart) {
+  EXPECT_EQ(Restart().longest_hold, absl::ZeroDuration());
+  ASSERT_TRUE(store_->Commit({.longest_hold = absl::Minutes(11)}).ok());
+  ASSERT_TRUE(store_->Commit({.longest_hold = absl::Minutes(7)}).ok());
+  EXPECT_EQ(Restart().longest_hold, absl::Minutes(11));
+}
+
+TEST_P(StoreContractTest, AnInfiniteHoldStaysInfinite) {
+  Restart();
+  ASSERT_TRUE(store_->Commit({.longest_hold = absl::InfiniteDuration()}).ok());
+  EXPECT_EQ(Restart().longest_hold, absl::InfiniteDuration());
+}
+
+TEST_P(StoreContractTest, ANewEpochDropsAllBoundsButThoseOfItsBatch) {
+  Restart();
+  const Bound old = MakeBound("payments", "5-1", 7);
+  const Bound fresh = MakeBound("payments", "9-1", 3);
+  ASSERT_TRUE(store_->Commit({.put = {old}}).ok());
+  ASSERT_TRUE(store_->Commit({.put = {fresh}, .new_epoch = Epoch(kFirstEpoch + 50)}).ok());
+  ASSERT_TRUE(store_->Commit({.learned = true}).ok());
+  EXPECT_THAT(Restart().bounds, ElementsAre(fresh));
+}
+
+TEST_P(StoreContractTest, TheReignAfterANewEpochLiesAboveIt) {
+  Restart();
+  ASSERT_TRUE(store_->Commit({.new_epoch = Epoch(kFirstEpoch + 50)}).ok());
+  EXPECT_EQ(Restart().epoch, Epoch(kFirstEpoch + 51));
+}
+
+TEST_P(StoreContractTest, AnEpochThatDoesNotRiseIsRefusedAndChangesNothing) {
+  Restart();
+  const Bound bound = MakeBound("payments", "5-1", 7);
+  ASSERT_TRUE(store_->Commit({.put = {bound}}).ok());
+  EXPECT_EQ(store_->Commit({.new_epoch = Epoch(kFirstEpoch)}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Restart().bounds, ElementsAre(bound));
+}
+
+TEST_P(StoreContractTest, ALossIsFoundAgainByEachReignUntilLearningIsOver) {
+  Restart();
+  ASSERT_TRUE(store_->Commit({.new_epoch = Epoch(kFirstEpoch + 50)}).ok());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(store_->Commit({.put = {MakeBound("payments", "5-1", 7)}}).ok());
+    const StoreState state = Restart();
+    EXPECT_EQ(state.condition, StoreCondition::kLost);
+    EXPECT_THAT(state.why, HasSubstr("later reign"));
+    EXPECT_THAT(state.bounds, IsEmpty());
+  }
+  const Bound learnt = MakeBound("payments", "5-2", 4);
+  ASSERT_TRUE(store_->Commit({.put = {learnt}, .learned = true}).ok());
+  const StoreState state = Restart();
+  EXPECT_EQ(state.condition, StoreCondition::kWhole);
+  EXPECT_THAT(state.why, IsEmpty());
+  EXPECT_THAT(state.bounds, ElementsAre(learnt));
+}
+
+TEST_P(StoreContractTest, WhatWasWrittenBeforeALossNeverReturns) {
+  Restart();
+  ASSERT_TRUE(store_->Commit({.put = {MakeBound("payments", "5-1", 7)}}).ok());
+  ASSERT_TRUE(store_->Commit({.new_epoch = Epoch(kFirstEpoch + 50)}).ok());
+  Restart();
+  ASSERT_TRUE(store_->Commit({.learned = true}).ok());
+  EXPECT_THAT(Restart().bounds, IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContractTest, ::testing::Values(SqliteKind(), MemoryKind()),

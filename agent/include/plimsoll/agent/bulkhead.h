@@ -3,15 +3,29 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "plimsoll/agent/permit.h"
 
 namespace plimsoll {
 
+// Which step of the newest grant is in force. A controller that answers keeps a bulkhead in kLease;
+// while none does, it goes down the steps, which were reserved beforehand, and never up.
+enum class GrantStage {
+  kNone,     // nothing was granted yet, or it was taken back: the limit is 0
+  kLease,    // the limit of the grant
+  kBase,     // the lease has run out: the guaranteed minimum, for as long as the base lease runs
+  kReserve,  // that has run out, too: what stays for good, usually nothing
+};
+// "none", "lease", "base", "reserve"; of static storage.
+std::string_view ToString(GrantStage stage);
+
 // What a bulkhead has counted since it was made, and where it stands.
 struct BulkheadStats {
   int limit = 0;      // in force now; 0 before the first grant
   int in_flight = 0;  // permits held now
+  GrantStage stage = GrantStage::kNone;
+  std::int64_t stepped_down = 0;  // how often a step ended without a newer grant
   std::int64_t admitted = 0;
   std::int64_t succeeded = 0;
   std::int64_t dropped = 0;
@@ -37,6 +51,7 @@ class Bulkhead {
   const std::string& dependency() const { return dependency_; }
   // The limit in force now: what the newest grant says for this moment.
   int limit() const;
+  GrantStage stage() const;
   int in_flight() const;
   BulkheadStats stats() const;
 

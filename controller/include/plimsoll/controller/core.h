@@ -105,6 +105,10 @@ class Core {
   // Of the reign that goes on. It changes when agents have shown that the store is older than they
   // are: then a new reign begins, in learning mode.
   Epoch epoch() const;
+  // The store was lost, and what agents hold is still being learnt.
+  bool learning() const;
+  // How many sessions it knows.
+  std::int64_t sessions() const;
 
   // The read model, as of `now`: O(number of instances).
   Snapshot TakeSnapshot(Instant now) const;

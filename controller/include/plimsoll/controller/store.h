@@ -44,15 +44,17 @@ struct Bound {
 
 // One transaction: all of it becomes durable, or nothing.
 struct WriteBatch {
-  std::vector<Bound> put;
-  std::vector<BoundKey> erase;
+  std::vector<Bound> put = {};
+  std::vector<BoundKey> erase = {};
   // All bounds are dropped before `put`, and the reign goes on under this epoch, which is larger
   // than the one before: agents have shown that the store is older than they are.
-  std::optional<Epoch> new_epoch;
-  // Learning is over: from now on the bounds tell everything that may be in force.
+  std::optional<Epoch> new_epoch = {};
+  // Learning is over: from now on the bounds tell everything that may be in force. Until a store
+  // that was lost, or that got a new epoch, is told so, each reign finds it lost again, without
+  // bounds, and learns from the beginning.
   bool learned = false;
   // The longest hold that may ever have been granted, if it grew. See StoreState.
-  std::optional<absl::Duration> longest_hold;
+  std::optional<absl::Duration> longest_hold = {};
 
   bool empty() const {
     return put.empty() && erase.empty() && !new_epoch.has_value() && !learned &&

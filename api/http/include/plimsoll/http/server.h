@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,9 @@ struct ServerOptions {
   std::string version;
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
   std::string config_hash;
+  // Told of what operators must not miss: the store's failures, losses and recoveries, the end of
+  // learning, changed policies, the end of the reign. On the core's thread, so it must not wait.
+  std::function<void(const LogEvent& event)> on_notice;
 };
 
 // The controller on the network: feeds the core with what agents and time bring, does what it wants
@@ -70,6 +74,10 @@ class Server {
   // The ports that were bound.
   std::uint16_t agent_port() const;
   std::uint16_t api_port() const;
+
+  // These policies, which must be valid, hold from now on; `config_hash` is that of the
+  // configuration they are from. Returns at once; grants follow. Thread-safe while the server runs.
+  void SetPolicies(PolicySet policies, std::string config_hash);
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.

@@ -34,6 +34,9 @@ struct SimulationResult {
   Calls reserved_max = 0;       // the largest sum of reservations
   // Sum of min(limit in force, demand) over sum of min(quota, demand), sampled; 1 is ideal.
   double usable_share = 0;
+  // The longest time for which a connected instance with demand had no limit at all, sampled.
+  absl::Duration starved_max;
+  std::int64_t sessions_max = 0;  // the most sessions the controller knew, sampled
 
   std::int64_t events = 0;
   std::int64_t calls_admitted = 0;

@@ -24,6 +24,21 @@ struct NetworkFaults {
   DurationRange late_by = {absl::Milliseconds(200), absl::Seconds(20)};
 };
 
+// What a caller does that finds no room.
+enum class Callers {
+  kWait,   // as many as `demand` want to call all the time; they wait for room, and are reported
+  kGoAway  // they come at random; who is refused is gone, and the controller has to infer demand
+};
+
+// How instances come and go because somebody wants it so.
+enum class FleetPlan {
+  kSteady,     // all are there all the time
+  kRolling,    // every 6 s a new one joins under a new name, and 2 s later the oldest leaves
+  kScale,      // from agents_at_start to all of them, one every 500 ms, and back
+  kJobs,       // beside agents_at_start that stay, a thousand a minute come for 2 s; half crash
+  kCrashLoop,  // two of them crash a second after every start
+};
+
 struct DiskFaults {
   DurationRange commit = {absl::Milliseconds(1), absl::Milliseconds(10)};
   double failure = 0;  // share of commits that fail; half of those are on the disk nevertheless
@@ -37,6 +52,8 @@ struct Scenario {
 
   // The fleet and its policy.
   int agents = 8;
+  FleetPlan plan = FleetPlan::kSteady;
+  std::optional<int> agents_at_start;  // by default all
   Calls quota = 50;
   Calls ceiling = 20;
   Calls base = 2;
@@ -51,8 +68,10 @@ struct Scenario {
   // whole deadline. Otherwise rates are drawn anew for each process.
   bool extreme_clocks = false;
 
-  // Load: calls arrive at each agent at random, as many as would keep `demand` in flight if all
-  // were admitted; demand is between 0 and the ceiling, and changes.
+  // Load: callers would keep `demand` calls in flight at each agent, if all were admitted; it is
+  // between 0 and the ceiling, and changes.
+  Callers callers = Callers::kWait;
+  double calls_full_length = 0.1;  // share of calls that last their whole deadline
   absl::Duration call_mean = absl::Milliseconds(1200);  // cut at the call deadline
   absl::Duration demand_every = absl::Seconds(2);       // some agent's demand changes
 
@@ -63,9 +82,18 @@ struct Scenario {
   DurationRange agent_down = {absl::Milliseconds(200), absl::Seconds(6)};
   DurationRange controller_up = {absl::InfiniteDuration(), absl::InfiniteDuration()};
   DurationRange controller_down = {absl::Milliseconds(100), absl::Seconds(4)};
+  double store_lost = 0;  // share of controller starts that find the store lost
+  DurationRange quota_every = {absl::InfiniteDuration(), absl::InfiniteDuration()};
+
+  // Several controllers share a replicated store, and take over from each other while the former
+  // one still runs.
+  int controllers = 1;
+  DurationRange failover_every = {absl::InfiniteDuration(), absl::InfiniteDuration()};
+  // At a take-over half of the agents see only the former leader, which is cut off from the store.
+  bool split = false;
 };
 
-// calm, mild, harsh, churn, extreme: see controller/simulation/README.md.
+// What kinds of days there are: see controller/simulation/README.md.
 std::vector<Scenario> Scenarios();
 std::optional<Scenario> FindScenario(std::string_view name);
 

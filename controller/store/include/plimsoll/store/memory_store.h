@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/mutex.h"
 
@@ -23,13 +25,15 @@ class MemoryDisk {
   friend class MemoryStore;
 
   absl::StatusOr<StoreState> TakeOver(std::int64_t first_epoch);
-  void Commit(const WriteBatch& batch);
+  absl::Status Commit(const WriteBatch& batch);
   void GiveUp();
 
   Mutex mutex_;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   std::int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<BoundKey, Bound> bounds_ ABSL_GUARDED_BY(mutex_);
+  absl::Duration longest_hold_ ABSL_GUARDED_BY(mutex_);
+  std::string lost_ ABSL_GUARDED_BY(mutex_);  // why; empty if the bounds can be trusted
 };
 
 // A store that forgets everything when the process ends, for development and tests. It behaves as

@@ -9,20 +9,37 @@
 
 namespace plimsoll {
 
+// What the operator says about a store, which wins over what is found.
+enum class OperatorWord {
+  kNone,
+  kLost,   // it is older than it looks: a backup, or a volume that was moved by force
+  kTrust,  // nothing that it does not know of is in force anywhere, however it looks
+};
+
 // The store of a single controller: a SQLite database in `directory`, which is made (mode 0700) if
 // it is missing and must lie on a local file system. It holds `plimsoll.db` with its write-ahead
-// log and `plimsoll.lock`, which stays locked as long as the store lives; the kernel frees the lock
-// of a process that dies.
+// log, `plimsoll.witness`, which remembers what the database must know, and `plimsoll.lock`, which
+// stays locked as long as the store lives; the kernel frees the lock of a process that dies.
 //
-// The epochs of a new database start at `first_epoch`: hand in Unix time in milliseconds, so that
-// they lie above those of any database that was lost. `first_epoch` is ignored otherwise.
+// What is missing, damaged or older than its witness is replaced, and the first TakeOver() reports
+// kLost; so does each later one until a batch says `learned`. A damaged database is moved aside,
+// never deleted.
+//
+// Epochs of a database that is new or lost start at `first_epoch` at least: hand in Unix time in
+// milliseconds, so that they lie above any that has been forgotten. It is ignored otherwise.
 //
 // Returns kFailedPrecondition if another process holds the store, or if a newer version or another
-// program wrote the file; kDataLoss if the file is damaged; kUnavailable if it cannot be opened.
-// Each message says what to do. Commit() returns kResourceExhausted for a full disk, kDataLoss for
-// a damaged file, else kUnavailable; after each of these, nothing of the batch is in the store,
-// save for a failed sync, of which the outcome is unknown.
+// program wrote the file; kUnavailable if it cannot be opened. Each message says what to do.
+// Commit() returns kInvalidArgument for an epoch that does not rise, kResourceExhausted for a full
+// disk, kDataLoss for a damaged file, else kUnavailable; after each of these, nothing of the batch
+// is in the store, save for a failed sync, of which the outcome is unknown.
 absl::StatusOr<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory,
-                                                       std::int64_t first_epoch);
+                                                       std::int64_t first_epoch,
+                                                       OperatorWord word = OperatorWord::kNone);
+
+// Makes an empty store in `directory` for a fleet that has never been granted anything: its first
+// TakeOver() reports kNew. Returns its id. Returns kAlreadyExists if there is a store or a part of
+// one, kFailedPrecondition if another process holds the directory, kUnavailable for I/O errors.
+absl::StatusOr<std::string> InitSqliteStore(const std::string& directory);
 
 }  // namespace plimsoll

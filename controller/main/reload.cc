@@ -1,0 +1,145 @@
+#include "controller/main/reload.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace plimsoll {
+namespace {
+
+std::string Text(absl::Duration value) { return absl::FormatDuration(value); }
+
+template <typename Number>
+std::string Text(const std::optional<Number>& value) {
+  return value.has_value() ? absl::StrCat(*value) : "default";
+}
+
+std::string Text(const ListenAddress& address) {
+  return absl::StrCat(address.address, ":", address.port);
+}
+
+void AddAlgorithm(const AlgorithmConfig& config, Settings& settings) {
+  settings["algorithm"] = std::string(ToString(config.kind));
+  settings["floor"] = absl::StrCat(config.floor);
+  settings["ceiling"] = absl::StrCat(config.ceiling);
+  settings["algorithm.initial"] = absl::StrCat(config.initial);
+  settings["aimd.latency_threshold"] = Text(config.aimd.latency_threshold);
+  settings["aimd.backoff"] = absl::StrCat(config.aimd.backoff);
+  settings["aimd.increase"] = absl::StrCat(config.aimd.increase);
+  settings["gradient2.rtt_tolerance"] = absl::StrCat(config.gradient2.rtt_tolerance);
+  settings["gradient2.smoothing"] = absl::StrCat(config.gradient2.smoothing);
+  settings["gradient2.queue_size"] = absl::StrCat(config.gradient2.queue_size);
+  settings["gradient2.queue_by_square_root"] =
+      config.gradient2.queue_by_square_root ? "true" : "false";
+  settings["gradient2.long_window"] = absl::StrCat(config.gradient2.long_window);
+  settings["gradient2.warmup_window"] = absl::StrCat(config.gradient2.warmup_window);
+}
+
+void AddService(const std::string& name, const ServiceShare& share, Settings& settings) {
+  const std::string prefix = absl::StrCat("services.", name, ".");
+  settings[prefix + "weight"] = absl::StrCat(share.weight);
+  settings[prefix + "minimum"] = absl::StrCat(share.minimum);
+  settings[prefix + "maximum"] = Text(share.maximum);
+  settings[prefix + "priority"] = absl::StrCat(share.priority);
+  settings[prefix + "lend"] = absl::StrCat(share.lend);
+}
+
+void AddListener(const std::string& section, const ListenerLimits& limits, Settings& settings) {
+  settings[section + ".connections_max"] = absl::StrCat(limits.connections_max);
+  settings[section + ".body_max"] = absl::StrCat(limits.body_bytes_max);
+}
+
+// "quota 50 -> 20"; what one side does not have is "none" there.
+std::vector<std::string> Differences(const Settings& before, const Settings& after) {
+  std::map<std::string, std::pair<std::string, std::string>> both;
+  for (const auto& [name, value] : before) both[name] = {value, "none"};
+  for (const auto& [name, value] : after) {
+    auto& pair = both.try_emplace(name, "none", "").first->second;
+    pair.second = value;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, values] : both) {
+    if (values.first == values.second) continue;
+    lines.push_back(absl::StrCat(name, " ", values.first, " -> ", values.second));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Settings SettingsOf(const Policy& policy) {
+  Settings settings;
+  settings["description"] = policy.description;
+  settings["quota"] = policy.quota.has_value() ? absl::StrCat(*policy.quota) : "none";
+  settings["scope"] = std::string(ToString(policy.scope));
+  AddAlgorithm(policy.algorithm, settings);
+  settings["initial"] = Text(policy.initial);
+  settings["window.length"] = Text(policy.window.length);
+  settings["window.min_samples"] = absl::StrCat(policy.window.samples_min);
+  settings["window.percentile"] = absl::StrCat(policy.window.percentile);
+  settings["window.drop_tolerance"] = absl::StrCat(policy.window.drop_tolerance);
+  settings["call_deadline"] = Text(policy.call_deadline);
+  settings["outage.base"] = Text(policy.outage.base);
+  settings["outage.base_lease"] = Text(policy.outage.base_lease);
+  settings["outage.reserve"] = absl::StrCat(policy.outage.reserve);
+  settings["join_reserve"] = Text(policy.join_reserve);
+  settings["instances_expected"] = absl::StrCat(policy.instances_expected);
+  for (const auto& [name, share] : policy.services) AddService(name.value, share, settings);
+  return settings;
+}
+
+Settings FixedSettingsOf(const Config& config) {
+  Settings settings;
+  settings["listen.api"] = Text(config.server.api);
+  settings["listen.agents"] = Text(config.server.agents);
+  AddListener("api", config.server.api_limits, settings);
+  AddListener("agents", config.server.agent_limits, settings);
+  settings["api.hosts"] = absl::StrJoin(config.server.api_hosts, ",");
+  settings["agents.lease"] = Text(config.core.lease);
+  settings["agents.hold_max"] = Text(config.core.hold_max);
+  settings["agents.sync_min"] = Text(config.core.sync_min);
+  settings["agents.clock_drift"] = absl::StrCat(config.core.clock_rate_error);
+  settings["agents.tick"] = Text(config.core.tick);
+  settings["agents.sessions_max"] = absl::StrCat(config.core.sessions_max);
+  settings["agents.dependencies_max"] = absl::StrCat(config.core.dependencies_max);
+  settings["state.mode"] = config.server.state_mode;
+  settings["state.dir"] = config.state_dir;
+  settings["events.keep"] = absl::StrCat(config.core.events_keep);
+  settings["log.level"] = std::string(ToString(config.log_level));
+  settings["log.format"] = config.log_format == LogFormat::kJson ? "json" : "text";
+  return settings;
+}
+
+ConfigChanges Compare(const Config& before, const Config& after) {
+  ConfigChanges changes;
+  for (const auto& [name, policy] : before.policies) {
+    if (!after.policies.contains(name)) changes.policies.push_back(name.value + ": removed");
+  }
+  for (const auto& [name, policy] : after.policies) {
+    const auto found = before.policies.find(name);
+    if (found == before.policies.end()) {
+      changes.policies.push_back(
+          absl::StrCat(name.value, ": added, quota ", SettingsOf(policy).at("quota")));
+      continue;
+    }
+    const std::vector<std::string> lines =
+        Differences(SettingsOf(found->second), SettingsOf(policy));
+    if (lines.empty()) continue;
+    changes.policies.push_back(absl::StrCat(name.value, ": ", absl::StrJoin(lines, ", ")));
+  }
+  changes.needs_restart = Differences(FixedSettingsOf(before), FixedSettingsOf(after));
+  return changes;
+}
+
+absl::Status CheckReload(const Config& running, const Config& after) {
+  std::vector<std::string> faults;
+  for (const auto& [name, policy] : after.policies) {
+    const absl::Status valid = Validate(policy, running.core.lease);
+    if (valid.ok()) continue;
+    faults.push_back(absl::StrCat(name.value, ": with the lease of ", Text(running.core.lease),
+                                  " that holds until a restart: ", std::string(valid.message())));
+  }
+  if (faults.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,198 @@
+// The controller as operators start it: its store, its words about the store, and SIGHUP.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/examples/demo/child_process.h"
+#include "agent/examples/demo/temporary_folder.h"
+#include "tests/integration/http_probe.h"
+
+namespace plimsoll {
+namespace {
+
+using demo::ChildProcess;
+using demo::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class ControllerProcessTest : public ::testing::Test {
+ protected:
+  ControllerProcessTest() { WriteQuota("50"); }
+
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string log() const { return ReadFile(path("log")); }
+
+  void WriteConfig(const std::string& more) const {
+    std::ofstream(path("config.yaml"))
+        << "listen: {api: \"127.0.0.1:0\", agents: \"127.0.0.1:0\"}\n"
+        << "state: {dir: \"" << path("state") << "\"}\n"
+        << more;
+  }
+  void WriteQuota(const std::string& quota) const {
+    WriteConfig("dependencies:\n  - {name: payments-api, quota: {capacity: " + quota + "}}\n");
+  }
+
+  std::unique_ptr<ChildProcess> Spawn(std::vector<std::string> arguments) const {
+    std::vector<std::string> command = {std::string(PLIMSOLL_BIN_DIR) + "/plimsoll-controller",
+                                        "--config", path("config.yaml")};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    auto process = ChildProcess::Start(command, path("log"));
+    EXPECT_TRUE(process.ok()) << process.status();
+    return process.ok() ? *std::move(process) : nullptr;
+  }
+
+  // Runs it to its end.
+  int Run(const std::vector<std::string>& arguments) const {
+    const std::unique_ptr<ChildProcess> process = Spawn(arguments);
+    if (!process->WaitFor(absl::Seconds(20))) return -1;
+    return process->exit_code().value_or(-1);
+  }
+
+  void Start(std::vector<std::string> arguments = {}) {
+    std::filesystem::remove(path("ports"));
+    arguments.push_back("--port-file=" + path("ports"));
+    controller_ = Spawn(arguments);
+    ASSERT_TRUE(Until([this] { return std::filesystem::exists(path("ports")); })) << log();
+    port_ = Json::parse(ReadFile(path("ports")))["api"];
+  }
+
+  std::string Ask(const std::string& target) const {
+    HttpProbe probe(port_);
+    probe.Send(Get(target));
+    return BodyOf(probe.Receive());
+  }
+  int Quota() const {
+    return Json::parse(Ask("/v1/dependencies/payments-api"))["quota"]["capacity"];
+  }
+  Json Status() const { return Json::parse(Ask("/v1/status")); }
+
+  template <typename Condition>
+  static bool Until(Condition condition) {
+    for (int i = 0; i < 2000; ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  const TemporaryFolder folder_;
+  std::unique_ptr<ChildProcess> controller_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(ControllerProcessTest, SighupChangesAQuotaDownAndUp) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start();
+  EXPECT_EQ(Quota(), 50);
+  const std::string hash = Status()["config"]["hash"];
+  for (const int quota : {20, 80}) {
+    WriteQuota(std::to_string(quota));
+    controller_->Signal(SIGHUP);
+    EXPECT_TRUE(Until([&] { return Quota() == quota; })) << log();
+  }
+  EXPECT_THAT(
+      log(), AllOf(HasSubstr("payments-api: quota 50 -> 20"),
+                   HasSubstr("payments-api: quota 20 -> 80"), HasSubstr("event=POLICIES_CHANGED")));
+  EXPECT_TRUE(Until([&] { return Status()["config"]["hash"] != hash; }));
+}
+
+TEST_F(ControllerProcessTest, AnInvalidFileChangesNothingAndEveryFaultIsLogged) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start();
+  WriteConfig(
+      "agents: {laese: 2s}\n"
+      "dependencies:\n  - {name: payments-api, quota: {capacity: 0}, floor: -1}\n");
+  controller_->Signal(SIGHUP);
+  ASSERT_TRUE(Until([&] { return log().find("was not reloaded") != std::string::npos; }));
+  EXPECT_THAT(log(), AllOf(HasSubstr("/agents/laese"), HasSubstr("capacity"), HasSubstr("floor")));
+  EXPECT_EQ(Quota(), 50);
+}
+
+TEST_F(ControllerProcessTest, WhatNeedsARestartIsSaid) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start();
+  WriteConfig(
+      "events: {keep: 77}\n"
+      "dependencies:\n  - {name: payments-api, quota: {capacity: 20}}\n");
+  controller_->Signal(SIGHUP);
+  ASSERT_TRUE(Until([&] { return Quota() == 20; }));
+  EXPECT_THAT(log(), HasSubstr("events.keep 10000 -> 77"));
+}
+
+TEST_F(ControllerProcessTest, AStoreThatWasMadeOnPurposeNeedsNoLearning) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  EXPECT_EQ(Run({"--init"}), 1) << "a second time";
+  Start();
+  EXPECT_EQ(Status()["learning"], Json({{"active", false}}));
+  EXPECT_THAT(log(), HasSubstr("store=NEW"));
+}
+
+TEST_F(ControllerProcessTest, AnEmptyDirectoryIsSaidToBeALossEverywhere) {
+  Start();
+  const Json learning = Status()["learning"];
+  EXPECT_EQ(learning["active"], true);
+  // Base lease and call deadline of the only policy, stretched.
+  EXPECT_GT(learning["remaining_seconds"], 600);
+  EXPECT_THAT(learning["why"], HasSubstr("--init"));
+  EXPECT_THAT(Ask("/readyz?verbose"), HasSubstr("[~]learning ok: learning from agents for"));
+  EXPECT_EQ(Ask("/readyz"), "ok\n");
+  EXPECT_THAT(Ask("/metrics"),
+              HasSubstr("plimsoll_controller_learning{dependency=\"payments-api\"} 1"));
+  EXPECT_TRUE(Until([&] { return log().find("event=STORE_LOST") != std::string::npos; })) << log();
+}
+
+TEST_F(ControllerProcessTest, LearningBeginsAgainAfterARestartUntilTheOperatorVouches) {
+  Start();
+  controller_.reset();
+  Start();
+  EXPECT_EQ(Status()["learning"]["active"], true);
+  controller_.reset();
+  Start({"--trust-state"});
+  EXPECT_EQ(Status()["learning"]["active"], false);
+  controller_.reset();
+  Start();
+  EXPECT_EQ(Status()["learning"]["active"], false);
+}
+
+TEST_F(ControllerProcessTest, TheOperatorDeclaresAStoreLost) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start({"--state-lost"});
+  EXPECT_THAT(std::string(Status()["learning"]["why"]), HasSubstr("operator"));
+}
+
+TEST_F(ControllerProcessTest, ADamagedDatabaseIsMovedAsideAndServed) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  std::ofstream(path("state") + "/plimsoll.db") << std::string(9000, 'x');
+  Start();
+  EXPECT_THAT(std::string(Status()["learning"]["why"]), HasSubstr("plimsoll.db.damaged-1"));
+  EXPECT_TRUE(std::filesystem::exists(path("state") + "/plimsoll.db.damaged-1"));
+}
+
+TEST_F(ControllerProcessTest, WordsAboutAStateInMemoryAreRefused) {
+  EXPECT_EQ(Run({"--init", "--state-lost"}), 2);
+  std::ofstream(path("config.yaml")) << "state: {mode: memory}\ndependencies: []\n"
+                                     << "listen: {api: \"127.0.0.1:0\", agents: \"127.0.0.1:0\"}\n";
+  EXPECT_EQ(Run({"--init"}), 1);
+  EXPECT_EQ(Run({"--trust-state"}), 1);
+  EXPECT_THAT(log(), Not(HasSubstr("listening")));
+}
+
+}  // namespace
+}  // namespace plimsoll
