@@ -47,10 +47,39 @@ void ReadOptional(MapReader& map, const std::string& key, std::optional<Calls>& 
   if (value != -1) target = value;
 }
 
-void ReadQuota(MapReader quota, Policy& policy) {
+void ReadService(MapReader service, ServiceShare& target) {
+  service.Number("weight", target.weight);
+  service.Whole("min_share", target.minimum);
+  ReadOptional(service, "max_share", target.maximum);
+  service.Whole("priority", target.priority);
+  service.Number("lend", target.lend);
+  service.Finish();
+}
+
+// What a dependency does not say of a service, the defaults may have said.
+void ReadServices(MapReader& quota, std::map<ServiceId, ServiceShare>& target, Faults& faults) {
+  const YamlNode* const node = quota.Find("services");
+  if (node == nullptr) return;
+  const std::string pointer = quota.Pointer("services");
+  MapReader services(*node, pointer, faults);
+  for (const auto& [name, value] : node->members) {
+    if (!IsValidName(name)) {
+      faults.Add(services.Pointer(name),
+                 absl::StrCat(Quoted(name), " is no name of a service: they have 1 to 63 letters, ",
+                              "digits, '.', '_', '-' or '~'"));
+      continue;
+    }
+    ReadService(services.Map(name), target[ServiceId(name)]);
+  }
+  services.Finish();
+}
+
+void ReadQuota(MapReader quota, Policy& policy, Faults& faults) {
   ReadOptional(quota, "capacity", policy.quota);
   quota.Whole("instances_expected", policy.instances_expected);
-  quota.Later({"policy", "services"});
+  ReadOptional(quota, "join_reserve", policy.join_reserve);
+  ReadServices(quota, policy.services, faults);
+  quota.Later({"policy"});
   quota.Finish();
 }
 
@@ -62,7 +91,7 @@ void ReadOutage(MapReader outage, OutageConfig& target) {
 }
 
 // The keys that a dependency and "defaults" have in common.
-void ReadSettings(MapReader& map, Policy& policy) {
+void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
                   policy.scope);
   map.Word<AlgorithmKind>("algorithm",
@@ -77,7 +106,7 @@ void ReadSettings(MapReader& map, Policy& policy) {
   ReadWindow(map.Map("window"), policy.window);
   ReadAimd(map.Map("aimd"), policy.algorithm.aimd);
   ReadGradient2(map.Map("gradient2"), policy.algorithm.gradient2);
-  ReadQuota(map.Map("quota"), policy);
+  ReadQuota(map.Map("quota"), policy, faults);
   ReadOutage(map.Map("outage"), policy.outage);
   map.Later({"mode", "vegas", "gradient", "fleet_knee"});
 }
@@ -89,6 +118,7 @@ std::string Partner(const std::string& name) {
   if (name == "initial") return "algorithm";
   if (name == "outage/reserve") return "outage/base";
   if (name == "outage/base") return "ceiling";
+  if (name == "quota/join_reserve") return "quota/capacity";
   return "";
 }
 
@@ -118,8 +148,9 @@ std::vector<std::string> SplitViolations(const std::string& message) {
   const std::vector<std::string> parts = absl::StrSplit(message, "; ");
   for (const std::string& part : parts) {
     const auto name_end = std::find_if_not(part.begin(), part.end(), [](char c) {
-      return absl::ascii_islower(static_cast<unsigned char>(c)) ||
-             absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+      // Names of services are part of some.
+      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+             c == '-' || c == '~';
     });
     const bool begins = absl::StartsWith(std::string(name_end, part.end()), " = ");
     if (begins || violations.empty()) {
@@ -162,11 +193,22 @@ Policy ReadDependency(const YamlNode& node, const std::string& pointer, Policy p
     ReadName(map, pointer, policy.name, faults);
   }
   map.Text("description", policy.description);
-  ReadSettings(map, policy);
+  ReadSettings(map, policy, faults);
   map.Later({"match"});
   map.Finish();
   FitInitial(policy);
   return policy;
+}
+
+// "quota.services.web.v2.weight" is quota/services/web.v2/weight: names may have dots.
+std::string PathOf(const std::string& name) {
+  const std::string services = "quota.services.";
+  const std::size_t key = name.rfind('.');
+  if (!absl::StartsWith(name, services) || key < services.size()) {
+    return absl::StrReplaceAll(name, {{".", "/"}});
+  }
+  const std::string service = name.substr(services.size(), key - services.size());
+  return absl::StrCat("quota/services/", service, "/", name.substr(key + 1));
 }
 
 }  // namespace
@@ -176,7 +218,7 @@ void ReportViolations(const absl::Status& status, const std::string& pointer,
   if (status.ok()) return;
   for (const std::string& violation : SplitViolations(std::string(status.message()))) {
     const std::size_t end = violation.find(" = ");
-    const std::string name = absl::StrReplaceAll(violation.substr(0, end), {{".", "/"}});
+    const std::string name = PathOf(violation.substr(0, end));
     if (FollowsFromOthers(name, pointer, fallback, faults)) continue;
     faults.Add(PointerOf(name, pointer, fallback, faults), violation);
   }
@@ -184,7 +226,7 @@ void ReportViolations(const absl::Status& status, const std::string& pointer,
 
 PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {
   MapReader defaults_map = top.Map("defaults");
-  ReadSettings(defaults_map, defaults);
+  ReadSettings(defaults_map, defaults, faults);
   defaults_map.Finish();
   FitInitial(defaults);
   const std::vector<YamlNode>& items = top.List("dependencies");

@@ -2,29 +2,78 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "controller/src/apportion.h"
+#include "controller/src/offers.h"
 
 namespace plimsoll::internal {
 namespace {
 
 // A tenth more than what was used, and one: room to notice that more is wanted.
 constexpr double kHeadroom = 1.1;
-// A raise that takes from others must be at least this large, and a tenth of what is held.
-constexpr Calls kWorthTaking = 2;
+// Who needed one call at once has nothing to do 22 s later.
+constexpr double kNeedsNothing = 0.1;
+// One part in so many may be under way from one session to another.
+constexpr Calls kTransitPart = 10;
+// A call is held for at least so long, before the next in line gets it.
+constexpr absl::Duration kTurnMin = absl::Seconds(2);
 
 struct Row {
-  SessionId session;
   Member* member;
   Claim claim;
+  bool wants = false;
+  Calls low_if_scarce = 0;
 };
 
+struct Service {
+  const ServiceId* name;
+  ServiceState* state;
+  ServiceShare settings;
+  std::vector<Row> rows;
+  Calls share = 0;
+};
+
+using Services = std::vector<Service>;
+
+// How long the answer to a sync may be held back at most: CoreOptions.
+absl::Duration SyncMax(const DependencyState& dependency) { return dependency.lease / 10; }
+
+absl::Duration TurnLength(const DependencyState& dependency) {
+  return std::max({kTurnMin, 2 * SyncMax(dependency), dependency.last_window.MeanLatency()});
+}
+
+// What was raised is not lowered before calls that it let in could have ended; but never to wait
+// longer than for a silent one.
+absl::Duration Dwell(const DependencyState& dependency) {
+  return std::max(3 * SyncMax(dependency),
+                  std::min(dependency.policy.call_deadline, dependency.lease));
+}
+
 // A registration alone takes nothing: it may be a late copy from a process long dead.
-bool Takes(const SessionState& session, const Ledger& ledger, Instant now) {
-  const bool speaks = session.spoken || session.inherited;
-  return speaks && !session.fenced && ledger.LimitHeld(session.id, now);
+bool Takes(const DependencyState& dependency, const Member& member, Instant now) {
+  const SessionState& session = *member.session;
+  if (session.fenced || !(session.spoken || session.inherited)) return false;
+  // No need to look it up: its hold is longer than a lease.
+  if (member.reported_at.has_value() && now - *member.reported_at < dependency.lease) return true;
+  return dependency.ledger.LimitHeld(session.id, now);
+}
+
+void NoteRaise(Member& member, Instant now) {
+  if (member.seen_limit.has_value() && member.sent.limit > *member.seen_limit) {
+    member.raised_at = now;
+  }
+  member.seen_limit = member.sent.limit;
+}
+
+void FindService(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
+                 const SessionId& id, Member& member) {
+  if (member.session != nullptr) return;
+  member.session = &sessions.at(id);
+  member.service = &dependency.services[member.session->service];
 }
 
 Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
@@ -32,113 +81,262 @@ Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
   return member.law == nullptr ? ceiling : std::min(ceiling, member.law->limit());
 }
 
-Claim MakeClaim(const DependencyState& dependency, const Member& member,
-                const SessionState& session, Instant now) {
-  Claim claim;
+Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {
+  Row row{&member, {}, false, 0};
+  Claim& claim = row.claim;
   claim.holds = member.sent.limit;
-  if (session.leaving) {
+  if (member.session->leaving) {
     claim.weight = 0;
     claim.low = claim.high = claim.top = std::min(member.in_flight, member.sent.limit);
-    return claim;
+    row.low_if_scarce = claim.low;
+    return row;
   }
-  const double demand = member.demand.At(now);
+  const double need = member.demand.Need(now);
   const Calls top = AlgorithmTop(dependency, member);
-  const double usable = std::floor(demand * kHeadroom) + 1;
-  claim.weight = std::max(1.0, demand);
+  const double usable = std::floor(need * kHeadroom) + 1;
+  claim.weight = std::clamp<double>(member.demand.Load(), 1, std::max(1, top));
   claim.top = top;
   claim.high = usable >= top ? top : static_cast<Calls>(usable);
   claim.low = std::min(dependency.policy.algorithm.floor, claim.high);
+  row.wants = need >= kNeedsNothing;
+  row.low_if_scarce = row.wants ? claim.low : 0;
+  return row;
+}
+
+Service& ServiceOf(Services& services, const DependencyState& dependency, const Member& member) {
+  for (Service& service : services) {
+    if (service.state == member.service) return service;
+  }
+  Service service{&member.session->service, member.service, {}, {}, 0};
+  const auto found = dependency.policy.services.find(member.session->service);
+  if (found != dependency.policy.services.end()) service.settings = found->second;
+  return services.emplace_back(std::move(service));
+}
+
+struct Census {
+  Services services;
+  Calls silent = 0;  // what the silent and the fenced hold: not there to be divided
+  Calls sent = 0;    // to all others
+};
+
+Census MakeRows(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
+                Instant now) {
+  Census census;
+  for (auto& [name, service] : dependency.services) service.members = 0;
+  for (auto& [id, member] : dependency.members) {
+    FindService(dependency, sessions, id, member);
+    ++member.service->members;
+    NoteRaise(member, now);
+    member.wanted = member.share = member.offer = 0;
+    member.base = dependency.policy.base();
+    if (Takes(dependency, member, now)) {
+      Service& service = ServiceOf(census.services, dependency, member);
+      service.rows.push_back(MakeRow(dependency, member, now));
+      census.sent += member.sent.limit;
+    } else {
+      census.silent += dependency.ledger.Reserved(id);
+    }
+  }
+  std::erase_if(dependency.services, [](const auto& entry) { return entry.second.members == 0; });
+  std::sort(census.services.begin(), census.services.end(),
+            [](const Service& a, const Service& b) { return *a.name < *b.name; });
+  return census;
+}
+
+// Spreads the minimum of a service evenly over its instances by name: their bases, unless the
+// policy sets one, and at least so much is their low.
+void SpreadMinimum(const Policy& policy, Service& service) {
+  if (service.settings.minimum == 0) return;
+  std::vector<Row*> rows;
+  for (Row& row : service.rows) {
+    if (row.claim.weight > 0) rows.push_back(&row);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    return a->member->session->instance < b->member->session->instance;
+  });
+  const auto count = static_cast<Calls>(rows.size());
+  for (Calls i = 0; i < count; ++i) {
+    Row& row = *rows[static_cast<std::size_t>(i)];
+    const Calls minimum = service.settings.minimum;
+    const Calls part = minimum / count + (i < minimum % count ? 1 : 0);
+    if (!policy.outage.base.has_value())
+      row.member->base = std::min(part, policy.algorithm.ceiling);
+    row.claim.low = std::max(row.claim.low, std::min(part, row.claim.high));
+    if (row.wants) row.low_if_scarce = row.claim.low;
+  }
+}
+
+template <typename Number>
+Calls AtMost(Number number, Calls most) {
+  return number >= static_cast<Number>(most) ? most : static_cast<Calls>(number);
+}
+
+Claim MakeClaim(const Service& service, Calls capacity, double weights) {
+  const ServiceShare& settings = service.settings;
+  std::int64_t lows = 0;
+  std::int64_t highs = 0;
+  std::int64_t tops = 0;
+  Claim claim;
+  claim.weight = 0;
+  for (const Row& row : service.rows) {
+    lows += row.claim.low;
+    highs += row.claim.high;
+    tops += row.claim.top;
+    claim.holds = AtMost<std::int64_t>(std::int64_t{claim.holds} + row.claim.holds, kCallsMax);
+    if (row.claim.weight > 0) claim.weight = settings.weight;
+  }
+  const Calls most = settings.maximum.value_or(kCallsMax);
+  claim.top = AtMost(tops, most);
+  claim.high = AtMost(highs, claim.top);
+  const Calls kept = AtMost((1 - settings.lend) * capacity * settings.weight / weights, claim.top);
+  const Calls minimum = std::min(settings.minimum, claim.high);
+  claim.low = std::max({kept, minimum, AtMost(lows, claim.high)});
+  claim.high = std::max(claim.high, claim.low);
+  claim.priority = settings.priority;
   return claim;
 }
 
-// What the silent and the fenced still hold is not there to be divided.
-Calls HeldBySilent(const DependencyState& dependency,
-                   const std::map<SessionId, SessionState>& sessions, Instant now) {
-  Calls held = 0;
-  for (const auto& [id, member] : dependency.members) {
-    if (!Takes(sessions.at(id), dependency.ledger, now)) held += dependency.ledger.Reserved(id);
-  }
-  return held;
-}
-
-std::vector<Row> MakeRows(DependencyState& dependency,
-                          const std::map<SessionId, SessionState>& sessions, Instant now) {
-  std::vector<Row> rows;
-  rows.reserve(dependency.members.size());
-  for (auto& [id, member] : dependency.members) {
-    const SessionState& session = sessions.at(id);
-    member.wanted = member.share = member.offer = 0;
-    if (!Takes(session, dependency.ledger, now)) continue;
-    rows.push_back({id, &member, MakeClaim(dependency, member, session, now)});
-  }
-  return rows;
-}
-
-bool IsFreeRaise(const Row& row) { return row.member->share > row.member->sent.limit; }
-
-// A raise for which others should be lowered.
-bool IsWorthTaking(const Row& row) {
-  const Calls held = row.member->sent.limit;
-  const Calls gain = row.member->share - held;
-  if (gain <= 0) return false;
-  if (held < row.claim.low) return true;
-  return gain >= std::max(kWorthTaking, held / 10);
-}
-
-// Where the offers start: what is held, but never above what the law or the ceiling allows now.
-Calls OfferWhatIsHeld(std::vector<Row>& rows) {
-  Calls granted = 0;
-  for (Row& row : rows) {
-    row.member->offer = std::min(row.member->sent.limit, row.claim.top);
-    granted += row.member->offer;
-  }
-  return granted;
-}
-
-// Raises for which there is room, without taking from anybody.
-Calls OfferFreeRaises(std::vector<Row>& rows, Calls free) {
-  for (Row& row : rows) {
-    if (free <= 0) break;
-    if (!IsFreeRaise(row)) continue;
-    const Calls gain = std::min(free, row.member->share - row.member->offer);
-    row.member->offer += gain;
-    free -= gain;
-  }
-  return free;
-}
-
-Calls OfferWorthwhileRaises(std::vector<Row>& rows) {
-  Calls missing = 0;
-  for (Row& row : rows) {
-    if (!IsWorthTaking(row)) continue;
-    missing += row.member->share - row.member->offer;
-    row.member->offer = row.member->share;
-  }
-  return missing;
-}
-
-Calls Excess(const Row* row) { return row->member->offer - row->member->share; }
-
-// The largest excess first, until `missing` is found.
-void OfferLowerings(std::vector<Row>& rows, Calls missing) {
-  std::vector<Row*> above;
-  for (Row& row : rows) {
-    if (Excess(&row) > 0) above.push_back(&row);
-  }
-  std::stable_sort(above.begin(), above.end(),
-                   [](const Row* a, const Row* b) { return Excess(a) > Excess(b); });
-  for (Row* row : above) {
-    if (missing <= 0) break;
-    const Calls cut = std::min(missing, Excess(row));
-    row->member->offer -= cut;
-    missing -= cut;
+// Where there is not a call for everybody, those with nothing to do are the first to have none.
+void YieldIdle(Service& service) {
+  for (Row& row : service.rows) {
+    row.claim.low = row.low_if_scarce;
+    if (!row.wants && row.claim.weight > 0) row.claim.high = 0;
   }
 }
 
-void MakeOffers(std::vector<Row>& rows, Calls available) {
-  const Calls left = OfferFreeRaises(rows, available - OfferWhatIsHeld(rows));
-  const Calls missing = OfferWorthwhileRaises(rows) + std::max(0, -left);
-  OfferLowerings(rows, missing);
+std::int64_t SumOfLows(const std::vector<Claim>& claims) {
+  std::int64_t lows = 0;
+  for (const Claim& claim : claims) lows += claim.low;
+  return lows;
+}
+
+// Who would get a whole call or none of it for good takes turns instead.
+void ShareByTurns(const std::vector<double>& shares, const std::vector<Claim>& claims,
+                  const std::vector<Turn*>& turns, absl::Duration length, Instant now, Ring& ring,
+                  std::vector<Calls>& whole) {
+  std::vector<TurnTaker> takers;
+  std::vector<std::size_t> indexes;
+  Calls calls = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    Turn& turn = *turns[i];
+    if (!turn.since.has_value()) turn.holds = claims[i].holds > 0;
+    if (shares[i] <= kShareNoise || shares[i] >= 1 - kShareNoise) {
+      // Whoever shares again later comes new, with what it has.
+      turn = Turn{0, whole[i] > 0, now};
+      continue;
+    }
+    takers.push_back({&turn, shares[i]});
+    indexes.push_back(i);
+    calls += whole[i];
+  }
+  if (takers.empty()) return;
+  TakeTurns(takers, calls, length, now, ring);
+  for (std::size_t i : indexes) whole[i] = turns[i]->holds ? 1 : 0;
+}
+
+std::vector<Calls> Divide(Calls available, const std::vector<Claim>& claims,
+                          const std::vector<Turn*>& turns, const DependencyState& dependency,
+                          Instant now, Ring& ring) {
+  const std::vector<double> shares = RealShares(available, claims);
+  std::vector<Calls> whole = MakeWhole(shares, claims);
+  // With nothing to divide, everybody's place in line is kept.
+  if (available > 0) {
+    ShareByTurns(shares, claims, turns, TurnLength(dependency), now, ring, whole);
+  }
+  return whole;
+}
+
+std::vector<Claim> MakeServiceClaims(const DependencyState& dependency, const Services& services) {
+  double weights = 0;
+  for (const Service& service : services) weights += service.settings.weight;
+  const Calls nominal = dependency.policy.quota.has_value() ? dependency.Capacity() : 0;
+  std::vector<Claim> claims;
+  claims.reserve(services.size());
+  for (const Service& service : services) claims.push_back(MakeClaim(service, nominal, weights));
+  return claims;
+}
+
+void DivideAmongServices(DependencyState& dependency, Services& services, Calls available,
+                         Instant now) {
+  std::vector<Claim> claims = MakeServiceClaims(dependency, services);
+  if (SumOfLows(claims) > available) {
+    for (Service& service : services) YieldIdle(service);
+    claims = MakeServiceClaims(dependency, services);
+  }
+  std::vector<Turn*> turns;
+  turns.reserve(services.size());
+  for (const Service& service : services) turns.push_back(&service.state->turn);
+  const std::vector<Calls> shares =
+      Divide(available, claims, turns, dependency, now, dependency.ring);
+  for (std::size_t i = 0; i < services.size(); ++i) services[i].share = shares[i];
+}
+
+std::vector<Claim> MakeInstanceClaims(const Service& service) {
+  std::vector<Claim> claims;
+  claims.reserve(service.rows.size());
+  for (const Row& row : service.rows) claims.push_back(row.claim);
+  return claims;
+}
+
+void DivideAmongInstances(DependencyState& dependency, Service& service, Instant now) {
+  std::vector<Claim> claims = MakeInstanceClaims(service);
+  if (SumOfLows(claims) > service.share) {
+    YieldIdle(service);
+    claims = MakeInstanceClaims(service);
+  }
+  std::vector<Turn*> turns;
+  turns.reserve(service.rows.size());
+  for (const Row& row : service.rows) turns.push_back(&row.member->turn);
+  const std::vector<Calls> shares =
+      Divide(service.share, claims, turns, dependency, now, service.state->ring);
+  for (std::size_t i = 0; i < service.rows.size(); ++i) {
+    Member& member = *service.rows[i].member;
+    member.share = shares[i];
+    member.wanted = service.rows[i].claim.high;
+    dependency.wanted += member.wanted;
+    if (member.share < member.wanted) ++dependency.shares_clamped_total;
+  }
+}
+
+OfferRow MakeOfferRow(const Row& row, absl::Duration dwell, Instant now) {
+  const Member& member = *row.member;
+  OfferRow offer;
+  offer.current = std::min(member.sent.limit, row.claim.top);
+  offer.share = member.share;
+  offer.low = row.claim.low;
+  offer.high = row.claim.high;
+  offer.wants = row.wants;
+  offer.settled = !member.raised_at.has_value() || now - *member.raised_at >= dwell;
+  return offer;
+}
+
+// What is free may be offered to a service only up to its maximum.
+void KeepMaximum(const Service& service, std::vector<OfferRow>& all, std::size_t first) {
+  if (!service.settings.maximum.has_value()) return;
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+  std::vector<OfferRow> rows(begin, begin + std::ssize(service.rows));
+  std::int64_t sum = 0;
+  for (const OfferRow& row : rows) sum += row.offer;
+  const Calls most = *service.settings.maximum;
+  if (sum <= most) return;
+  MakeOffers(rows, {most, 0, std::max(1, most / kTransitPart), 0, false});
+  std::copy(rows.begin(), rows.end(), begin);
+}
+
+void OfferShares(const DependencyState& dependency, Services& services, const OfferTerms& terms,
+                 Instant now) {
+  const absl::Duration dwell = Dwell(dependency);
+  std::vector<OfferRow> offers;
+  offers.reserve(dependency.members.size());
+  for (const Service& service : services) {
+    for (const Row& row : service.rows) offers.push_back(MakeOfferRow(row, dwell, now));
+  }
+  MakeOffers(offers, terms);
+  std::size_t next = 0;
+  for (Service& service : services) {
+    KeepMaximum(service, offers, next);
+    for (Row& row : service.rows) row.member->offer = offers[next++].offer;
+  }
 }
 
 Reason ReasonOf(const DependencyState& dependency, const Member& member) {
@@ -148,6 +346,23 @@ Reason ReasonOf(const DependencyState& dependency, const Member& member) {
     return member.law->last_decision()->reason;
   }
   return dependency.moved.value_or(Reason::kQuotaRebalanced);
+}
+
+// Who has nothing and wants something comes first.
+void NoteHungry(DependencyState& dependency, const Services& services) {
+  dependency.hungry.clear();
+  for (const Service& service : services) {
+    for (const Row& row : service.rows) {
+      Member& member = *row.member;
+      member.reason = ReasonOf(dependency, member);
+      if (member.offer <= member.sent.limit) continue;
+      if (row.wants && member.sent.limit == 0) {
+        dependency.hungry.push_front(member.session->id);
+      } else {
+        dependency.hungry.push_back(member.session->id);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -160,29 +375,22 @@ Calls DependencyState::Capacity() const {
 
 void Allocate(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
               Instant now) {
-  std::vector<Row> rows = MakeRows(dependency, sessions, now);
-  const Calls capacity = dependency.Capacity();
-  const Calls silent = HeldBySilent(dependency, sessions, now);
-  const Calls available = std::max(0, capacity - silent);
-  std::vector<Claim> claims;
-  claims.reserve(rows.size());
-  for (const Row& row : rows) claims.push_back(row.claim);
-  const std::vector<Calls> shares = Apportion(available, claims);
+  Census census = MakeRows(dependency, sessions, now);
+  const Policy& policy = dependency.policy;
+  OfferTerms terms;
+  terms.join_reserve = policy.join_reserve_or_default();
+  terms.available =
+      std::max(0, std::min(dependency.Capacity(), policy.quota_or_max() - terms.join_reserve) -
+                      census.silent);
+  terms.transit_max = std::max(1, policy.quota_or_max() / kTransitPart);
+  terms.in_transit = std::max(0, dependency.ledger.Reserved() - census.silent - census.sent);
+  terms.overbooked = dependency.ledger.Reserved() > policy.quota_or_max();
+  for (Service& service : census.services) SpreadMinimum(policy, service);
   dependency.wanted = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Member& member = *rows[i].member;
-    member.share = shares[i];
-    member.wanted = rows[i].claim.high;
-    dependency.wanted += member.wanted;
-    if (member.share < member.wanted) ++dependency.shares_clamped_total;
-  }
-  MakeOffers(rows, available);
-  dependency.hungry.clear();
-  for (const Row& row : rows) {
-    Member& member = *row.member;
-    member.reason = ReasonOf(dependency, member);
-    if (member.offer > member.sent.limit) dependency.hungry.push_back(row.session);
-  }
+  DivideAmongServices(dependency, census.services, terms.available, now);
+  for (Service& service : census.services) DivideAmongInstances(dependency, service, now);
+  OfferShares(dependency, census.services, terms, now);
+  NoteHungry(dependency, census.services);
   dependency.moved.reset();
 }
 

@@ -107,6 +107,7 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   }
   GatherWindows(dependency, member, report);
   member.reported = true;
+  member.reported_at = now_;
   member.installed = report.installed;
   member.in_force = report.in_force;
   member.in_flight = report.in_flight;

@@ -1,5 +1,7 @@
 #include "plimsoll/controller/policy.h"
 
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,49 @@ void CheckQuota(const Policy& policy, Violations& violations) {
                      absl::StrCat("must not be above the quota, ", quota));
 }
 
+void CheckService(const std::string& prefix, const ServiceShare& share, Violations& violations) {
+  const std::string weight = prefix + "weight";
+  violations.Require(share.weight > 0 && std::isfinite(share.weight), weight.c_str(), share.weight,
+                     "must be a finite number above 0");
+  const std::string minimum = prefix + "min_share";
+  violations.Require(share.minimum >= 0 && share.minimum <= kCallsMax, minimum.c_str(),
+                     share.minimum, absl::StrCat("must be between 0 and ", kCallsMax));
+  const std::string maximum = prefix + "max_share";
+  const Calls most = share.maximum.value_or(kCallsMax);
+  violations.Require(
+      most <= kCallsMax && (most >= share.minimum || share.minimum > kCallsMax), maximum.c_str(),
+      most, absl::StrCat("must be between the min_share, ", share.minimum, ", and ", kCallsMax));
+  const std::string priority = prefix + "priority";
+  violations.Require(share.priority >= 0 && share.priority <= 7, priority.c_str(), share.priority,
+                     "must be between 0, served first, and 7");
+  const std::string lend = prefix + "lend";
+  violations.Require(share.lend >= 0 && share.lend <= 1, lend.c_str(), share.lend,
+                     "must be between 0 and 1");
+}
+
+void CheckServices(const Policy& policy, Violations& violations) {
+  std::int64_t minima = 0;
+  std::vector<std::string> summands;
+  for (const auto& [service, share] : policy.services) {
+    violations.Require(IsValidName(service.value), "quota.services", service.value,
+                       "names must be 1 to 63 letters, digits, '.', '_' or '-'");
+    CheckService(absl::StrCat("quota.services.", service.value, "."), share, violations);
+    minima += share.minimum;
+    if (share.minimum > 0) summands.push_back(absl::StrCat(service.value, " ", share.minimum));
+  }
+  violations.Require(minima <= policy.quota_or_max(), "quota.services", minima,
+                     absl::StrCat("the sum of min_share (", absl::StrJoin(summands, ", "),
+                                  ") must not be above the quota, ", policy.quota_or_max()));
+}
+
+void CheckJoinReserve(const Policy& policy, Violations& violations) {
+  if (!policy.join_reserve.has_value()) return;
+  violations.Require(
+      *policy.join_reserve >= 0 && *policy.join_reserve < policy.quota_or_max(),
+      "quota.join_reserve", *policy.join_reserve,
+      absl::StrCat("must be at least 0 and below the quota, ", policy.quota_or_max()));
+}
+
 void CheckInitial(const Policy& policy, Violations& violations) {
   if (!policy.initial.has_value()) return;
   const Calls top =
@@ -88,6 +133,14 @@ void CheckInitial(const Policy& policy, Violations& violations) {
 }
 
 }  // namespace
+
+Calls Policy::join_reserve_or_default() const {
+  constexpr Calls small_quota = 50;
+  constexpr Calls one_of = 50;  // 2 %
+  if (join_reserve.has_value()) return *join_reserve;
+  if (!quota.has_value() || *quota < small_quota) return 0;
+  return (*quota + one_of - 1) / one_of;
+}
 
 std::string_view ToString(Scope scope) { return scope == Scope::kFleet ? "FLEET" : "INSTANCE"; }
 
@@ -127,6 +180,8 @@ absl::Status Validate(const Policy& policy, absl::Duration lease) {
                      policy.instances_expected, "must not be negative");
   CheckWindow(policy.window, violations);
   CheckQuota(policy, violations);
+  CheckServices(policy, violations);
+  CheckJoinReserve(policy, violations);
   CheckInitial(policy, violations);
   CheckOutage(policy, lease, violations);
   return violations.ToStatus();

@@ -10,7 +10,16 @@ namespace {
 // With too few samples an epoch is prolonged, but not beyond this many lengths: old samples say
 // nothing of now.
 constexpr int kProlongedAtMost = 8;
-constexpr double kDemandKeptPerSecond = 0.9;
+constexpr double kNeedKeptPerSecond = 0.9;
+// Fewer ended calls say nothing of the time that a call takes.
+constexpr double kEnoughEnded = 5;
+// Luck explains differences up to this factor and so many calls.
+constexpr double kLuckFactor = 1.5;
+constexpr double kLuckCalls = 2;
+
+bool HasChanged(double before, double now) {
+  return now > before * kLuckFactor + kLuckCalls || before > now * kLuckFactor + kLuckCalls;
+}
 
 }  // namespace
 
@@ -47,27 +56,54 @@ std::optional<LawRunner::Outcome> LawRunner::Advance(Calls in_flight_max, Instan
 
 void Demand::Report(Calls in_flight_max, Calls waiting, const Window& sum, Calls limit,
                     absl::Duration latency, Instant now) {
-  const double kept = At(now);
+  constexpr Memory long_memory{200, 1, 10};
+  constexpr Memory short_memory{50, 1, 2};
+  Remember(long_, long_memory, waiting, sum);
+  Remember(short_, short_memory, waiting, sum);
+  if (HasChanged(Offered(long_, latency), Offered(short_, latency))) long_ = short_;
+  load_ = std::min(Offered(long_, latency), static_cast<double>(kCallsMax));
+
   double seen = in_flight_max + waiting;
-  const auto refused = static_cast<double>(sum.rejected_by(RejectReason::kLimit));
-  const auto ended = static_cast<double>(sum.completed() + sum.ignored);
-  const double length = absl::ToDoubleSeconds(sum.length);
-  if (refused > 0) {
-    // Refusals mean that one more could have been used, whatever else is known.
-    seen = std::max(seen, limit + 1.0);
-    if (ended > 0 && length > 0) {
-      seen = std::max(seen, absl::ToDoubleSeconds(sum.in_flight) / length * (1 + refused / ended));
-    } else if (length > 0) {
-      seen = std::max(seen, refused / length * absl::ToDoubleSeconds(latency));
-    }
-  }
-  value_ = std::clamp(std::max(seen, kept), 0.0, static_cast<double>(kCallsMax));
+  // Refusals mean that one more could have been used, whatever else is known.
+  if (sum.rejected_by(RejectReason::kLimit) > 0) seen = std::max({seen, limit + 1.0, load_});
+  need_ = std::clamp(std::max(seen, Need(now)), 0.0, static_cast<double>(kCallsMax));
   at_ = now;
 }
 
-double Demand::At(Instant now) const {
+void Demand::Remember(Past& past, const Memory& memory, Calls waiting, const Window& sum) {
+  const double seconds = absl::ToDoubleSeconds(sum.length);
+  if (seconds <= 0) return;
+  past.seconds += seconds;
+  past.in_flight += absl::ToDoubleSeconds(sum.in_flight) + waiting * seconds;
+  past.ended += static_cast<double>(sum.completed() + sum.ignored);
+  past.refused += static_cast<double>(sum.rejected_by(RejectReason::kLimit));
+  const double calls = std::max(1.0, past.ended + past.refused);
+  const double enough =
+      std::clamp(past.seconds * memory.calls / calls, memory.seconds_min, memory.seconds_max);
+  const double kept = std::min(1.0, enough / past.seconds);
+  past.seconds *= kept;
+  past.in_flight *= kept;
+  past.ended *= kept;
+  past.refused *= kept;
+}
+
+double Demand::Offered(const Past& past, absl::Duration latency) {
+  const double takes =
+      past.ended >= kEnoughEnded ? past.in_flight / past.ended : absl::ToDoubleSeconds(latency);
+  return (past.in_flight + past.refused * takes) / past.seconds;
+}
+
+double Demand::Need(Instant now) const {
   const double seconds = std::max(0.0, absl::ToDoubleSeconds(now - at_));
-  return value_ * std::pow(kDemandKeptPerSecond, seconds);
+  return need_ * std::pow(kNeedKeptPerSecond, seconds);
+}
+
+void Demand::AssumeAtLeast(double calls) {
+  need_ = std::max(need_, calls);
+  load_ = std::max(load_, calls);
+  for (Past* past : {&long_, &short_}) {
+    past->in_flight = std::max(past->in_flight, load_ * past->seconds);
+  }
 }
 
 }  // namespace plimsoll::internal

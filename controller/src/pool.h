@@ -56,30 +56,56 @@ class LawRunner {
   std::optional<Decision> last_decision_;
 };
 
-// How many calls one instance could use: its demand.
+// How many calls one instance could use, in two figures.
 //
-// What it had in flight says too little once the limit binds, because a call that was refused never
-// was in flight. So the refused are counted as if they had been let in: by Little's law the calls
-// in flight grow with the rate that is let in, so
-//   offered = mean in flight * (ended + refused by the limit) / ended.
-// Demand rises at once and falls by a tenth a second, so that a pause between two bursts does not
-// cost the share.
+// Need is what it must be able to have at once: the most that was seen in flight or waiting. It
+// rises at once and falls by a tenth a second, so that a pause between two bursts does not cost the
+// share.
+//
+// Load is the mean of what would be in flight if nobody were refused. By Little's law the refused
+// would be in flight with their rate times the time that a call takes:
+//   load = mean in flight + mean waiting + refused per second * mean latency.
+// A maximum of short windows is mostly luck, so this is a mean over as long as it takes for enough
+// calls to end, at least a second and at most ten. If the last one or two seconds say something
+// that luck does not explain, the traffic has changed, and what was before is forgotten.
+//
+// Capacity is divided in proportion to the load, up to what the need says. Pure. Thread-compatible.
 class Demand {
  public:
   // A newcomer counts as one call.
   explicit Demand(Instant now) : at_(now) {}
 
-  // `latency` is what a call takes in the pool, for an instance in which nothing ended.
+  // What was measured since the last report. `latency` is what a call takes in the pool, for an
+  // instance in which too few ended to tell.
   void Report(Calls in_flight_max, Calls waiting, const Window& sum, Calls limit,
               absl::Duration latency, Instant now);
-  // The demand in calls, at least 0, as of the last report, with decay since.
-  double At(Instant now) const;
+  // In calls, at least 0, as of the last report, with decay since.
+  double Need(Instant now) const;
+  double Load() const { return load_; }
   // Assume at least this much until reports say more: for sessions known only from the store.
-  void AssumeAtLeast(double calls) { value_ = value_ > calls ? value_ : calls; }
+  void AssumeAtLeast(double calls);
 
  private:
+  // Sums over the recent past.
+  struct Past {
+    double seconds = 1;
+    double in_flight = 1;  // call-seconds, of waiting calls too
+    double ended = 0;
+    double refused = 0;
+  };
+  struct Memory {
+    double calls;  // ended or refused: enough to judge by
+    double seconds_min;
+    double seconds_max;
+  };
+  static void Remember(Past& past, const Memory& memory, Calls waiting, const Window& sum);
+  static double Offered(const Past& past, absl::Duration latency);
+
   Instant at_;
-  double value_ = 1;
+  double need_ = 1;
+  double load_ = 1;
+  Past long_;
+  Past short_;
 };
 
 }  // namespace plimsoll::internal

@@ -11,10 +11,20 @@
 
 #include "controller/src/ledger.h"
 #include "controller/src/pool.h"
+#include "controller/src/turns.h"
 #include "plimsoll/algorithms/algorithm.h"
 #include "plimsoll/controller/core.h"
 
 namespace plimsoll::internal {
+
+struct SessionState;
+
+// One service at one dependency.
+struct ServiceState {
+  Turn turn;  // among the services
+  Ring ring;  // of its instances
+  int members = 0;
+};
 
 // One session at one dependency: what it was sent, what it reported, what it should have.
 struct Member {
@@ -22,6 +32,7 @@ struct Member {
 
   // What it reported last.
   bool reported = false;
+  std::optional<Instant> reported_at;
   GrantStamp installed;
   Steps in_force;
   Calls in_flight = 0;
@@ -36,6 +47,10 @@ struct Member {
   Calls offer = 0;                   // the limit to send as far as the books allow
   Calls base = 0;                    // the base to send with it, where the limit is not lower
   Reason reason = Reason::kInitial;  // why the offer differs from what was sent
+  Turn turn;                         // among the instances of its service
+  // Found by the first allocation; both outlive the member.
+  const SessionState* session = nullptr;
+  ServiceState* service = nullptr;
 
   // What it was sent last.
   Steps sent;
@@ -43,19 +58,24 @@ struct Member {
   Seq changed_seq;  // the first grant with this limit
   Instant changed_at;
   Explanation explanation;
+  std::optional<Calls> seen_limit;   // what was sent, as of the last allocation
+  std::optional<Instant> raised_at;  // when an allocation last saw it raised
 };
 
 struct DependencyState {
   DependencyState(const Policy& its_policy, const LedgerTerms& terms)
-      : policy(its_policy), ledger(terms) {}
+      : policy(its_policy), lease(terms.lease), ledger(terms) {}
 
   Policy policy;
+  absl::Duration lease;  // of limits
   // The policy is gone: nothing is granted any more, and what is granted is taken back.
   bool retired = false;
   std::unique_ptr<LimitAlgorithm> algorithm;
   std::unique_ptr<LawRunner> pool;  // scope fleet only
   Ledger ledger;
   std::map<SessionId, Member> members;
+  std::map<ServiceId, ServiceState> services;  // that have members
+  Ring ring;                                   // of the services
 
   // Why the capacity to divide changed last, until the shares have followed.
   std::optional<Reason> moved;
@@ -67,7 +87,7 @@ struct DependencyState {
   std::int64_t shares_clamped_total = 0;
   std::array<std::array<std::int64_t, 2>, kReasons> limit_changes_total{};
 
-  // What may be divided now, before what silent sessions still hold.
+  // What may be divided now, before what silent sessions still hold and newcomers are due.
   Calls Capacity() const;
 };
 

@@ -47,13 +47,14 @@ Calls Draw(Random& random, Calls below) {
   return static_cast<Calls>(random.Below(static_cast<std::uint64_t>(below)));
 }
 
-Claim DrawClaim(Random& random, bool equal_weights) {
+Claim DrawClaim(Random& random, bool equal_weights, bool classes) {
   constexpr double weights[] = {0, 0.1, 0.5, 1, 1, 1, 3, 7.3, 1000};
   Claim claim;
   if (!equal_weights) claim.weight = Choose(random, weights);
   claim.low = random.Chance(0.5) ? 0 : Draw(random, 6);
   claim.high = claim.low + (random.Chance(0.3) ? 0 : Draw(random, random.Chance(0.1) ? 500 : 25));
   claim.top = claim.high + (random.Chance(0.3) ? 0 : Draw(random, 20));
+  if (classes) claim.priority = Draw(random, 3);
   claim.holds = random.Chance(0.3) ? 0 : Draw(random, claim.top + 2);
   return claim;
 }
@@ -62,9 +63,10 @@ Input DrawInput(std::uint64_t seed) {
   Random random(seed);
   Input input;
   const bool equal_weights = random.Chance(0.4);
+  const bool classes = random.Chance(0.4);
   std::int64_t tops = 0;
   for (Calls n = Draw(random, 25); n > 0; --n) {
-    input.claims.push_back(DrawClaim(random, equal_weights));
+    input.claims.push_back(DrawClaim(random, equal_weights, classes));
     tops += input.claims.back().top;
   }
   input.available = Draw(random, static_cast<Calls>(tops) + 5);
@@ -106,19 +108,40 @@ std::string CheckNearShare(const Divider& divide, const Input& input) {
   return "";
 }
 
+// Among those below one call, and among all others.
 std::string CheckLargestRemainder(const Divider& divide, const Input& input) {
   const std::vector<Calls> result = divide(input.available, input.claims);
   const std::vector<double> shares = ObviousShares(input.available, input.claims);
-  double smallest_up = 1;
-  double largest_down = 0;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const double over = result[i] - shares[i];
-    if (over > kNoise) smallest_up = std::min(smallest_up, 1 - over);
-    if (over < -kNoise) largest_down = std::max(largest_down, -over);
+  for (const bool small : {true, false}) {
+    double smallest_up = 1;
+    double largest_down = 0;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      if ((shares[i] < 1 - kNoise) != small) continue;
+      const double over = result[i] - shares[i];
+      if (over > kNoise) smallest_up = std::min(smallest_up, 1 - over);
+      if (over < -kNoise) largest_down = std::max(largest_down, -over);
+    }
+    if (smallest_up < largest_down - kGrain - kNoise) {
+      return absl::StrCat("fraction ", smallest_up, " rounded up, but not ", largest_down);
+    }
   }
-  return smallest_up >= largest_down - kGrain - kNoise
+  return "";
+}
+
+// Those below one call have as many among them as their shares together, rounded up.
+std::string CheckSmall(const Divider& divide, const Input& input) {
+  const std::vector<Calls> result = divide(input.available, input.claims);
+  const std::vector<double> shares = ObviousShares(input.available, input.claims);
+  double share = 0;
+  Calls calls = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (shares[i] <= kNoise || shares[i] >= 1 - kNoise) continue;
+    share += shares[i];
+    calls += result[i];
+  }
+  return std::abs(std::ceil(share - kNoise) - calls) < 0.5
              ? ""
-             : absl::StrCat("fraction ", smallest_up, " rounded up, but not ", largest_down);
+             : absl::StrCat("shares of ", share, " together got ", calls);
 }
 
 std::string CheckMonotone(const Divider& divide, const Input& input) {
@@ -155,17 +178,20 @@ std::string CheckPermutation(const Divider& divide, const Input& input) {
   const std::vector<Calls> one = divide(input.available, input.claims);
   const std::vector<Calls> other = divide(input.available, reversed);
   const std::vector<double> shares = ObviousShares(input.available, input.claims);
-  double smallest = 1;
-  double largest = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (one[i] == other[n - 1 - i]) continue;
-    const double fraction = shares[i] - std::floor(shares[i]);
-    smallest = std::min(smallest, fraction);
-    largest = std::max(largest, fraction);
+  for (const bool small : {true, false}) {
+    double smallest = 1;
+    double largest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if ((shares[i] < 1 - kNoise) != small || one[i] == other[n - 1 - i]) continue;
+      const double fraction = shares[i] - std::floor(shares[i]);
+      smallest = std::min(smallest, fraction);
+      largest = std::max(largest, fraction);
+    }
+    if (largest - smallest > kGrain + kNoise) {
+      return absl::StrCat("fractions ", smallest, " and ", largest, " changed places");
+    }
   }
-  return largest - smallest <= kGrain + kNoise
-             ? ""
-             : absl::StrCat("fractions ", smallest, " and ", largest, " changed places");
+  return "";
 }
 
 std::string CheckOverstating(const Divider& divide, const Input& input) {
@@ -200,6 +226,7 @@ constexpr Property kProperties[] = {
     {"Bounds", CheckBounds},
     {"NearShare", CheckNearShare},
     {"LargestRemainder", CheckLargestRemainder},
+    {"Small", CheckSmall},
     {"Monotone", CheckMonotone},
     {"Deterministic", CheckDeterministic},
     {"Sticky", CheckSticky},
@@ -214,7 +241,8 @@ std::string Describe(const Input& input, const Divider& divide) {
       absl::StrJoin(input.claims, "\n",
                     [](std::string* out, const Claim& claim) {
                       absl::StrAppend(out, "weight ", claim.weight, " low ", claim.low, " high ",
-                                      claim.high, " top ", claim.top, " holds ", claim.holds);
+                                      claim.high, " top ", claim.top, " holds ", claim.holds,
+                                      " priority ", claim.priority);
                     }),
       "\nresult ", absl::StrJoin(divide(input.available, input.claims), " "), "\nshares ",
       absl::StrJoin(ObviousShares(input.available, input.claims), " "));
@@ -317,6 +345,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mutant{"RestToOneClaim", RestToOneClaim},
                     Mutant{"HoldersGiveWay", HoldersGiveWay},
                     Mutant{"WeightsIgnored", After([](Claim& claim) { claim.weight = 1; })},
+                    Mutant{"PriorityIgnored", After([](Claim& claim) { claim.priority = 0; })},
+                    Mutant{"PriorityReversed",
+                           After([](Claim& claim) { claim.priority = 7 - claim.priority; })},
                     Mutant{"LowsIgnored", After([](Claim& claim) { claim.low = 0; })},
                     Mutant{"DemandIgnored", After([](Claim& claim) { claim.high = claim.top; })},
                     Mutant{"HeadroomKept", After([](Claim& claim) { claim.top = claim.high; })}),

@@ -57,6 +57,32 @@ TEST(ConfigTest, TheDevelopmentProfileChangesDefaultsAndTheFileStillWins) {
   EXPECT_EQ(config.policies.at(DependencyId("d")).outage.base_lease, absl::Seconds(30));
 }
 
+TEST(ConfigTest, SharesOfServicesAreRead) {
+  const Policy policy = ParsePolicy(
+      "quota: {capacity: 90, join_reserve: 3, services: {web.v2: {weight: 2.5, min_share: 4, "
+      "max_share: 60, priority: 1, lend: 0.5}, batch: {}}}");
+  EXPECT_EQ(policy.join_reserve, 3);
+  ASSERT_EQ(policy.services.size(), 2U);
+  const ServiceShare& web = policy.services.at(ServiceId("web.v2"));
+  EXPECT_EQ(web.weight, 2.5);
+  EXPECT_EQ(web.minimum, 4);
+  EXPECT_EQ(web.maximum, 60);
+  EXPECT_EQ(web.priority, 1);
+  EXPECT_EQ(web.lend, 0.5);
+  const ServiceShare& batch = policy.services.at(ServiceId("batch"));
+  EXPECT_EQ(batch.weight, 1);
+  EXPECT_FALSE(batch.maximum.has_value());
+}
+
+TEST(ConfigTest, ADependencyRefinesTheServicesOfTheDefaults) {
+  const Config config = Parse(
+      "defaults: {quota: {services: {web: {weight: 2, priority: 3}}}}\n"
+      "dependencies: [{name: d, quota: {capacity: 9, services: {web: {priority: 1}}}}]\n");
+  const ServiceShare& web = config.policies.at(DependencyId("d")).services.at(ServiceId("web"));
+  EXPECT_EQ(web.weight, 2);
+  EXPECT_EQ(web.priority, 1);
+}
+
 TEST(ConfigTest, ServerSettingsAreRead) {
   const Config config = Parse(R"(
 listen: {api: "[::1]:1", agents: "localhost:0"}
@@ -278,8 +304,25 @@ const std::vector<FaultCase>& KeyCases() {
       {"AlgorithmTypo", Dependency("algorithm: gradeint2"),
        "2:15: /dependencies/0/algorithm: must be one of fixed, aimd, gradient2, not \"gradeint2\" "
        "(did you mean \"gradient2\"?)"},
-      {"ServiceShares", Dependency("quota: {capacity: 9, services: {}}"),
-       "2:36: /dependencies/0/quota/services: not supported yet: remove it"},
+      {"ServicesNoMap", Dependency("quota: {capacity: 9, services: 3}"),
+       "2:36: /dependencies/0/quota/services: must be a map, not \"3\""},
+      {"ServiceName", Dependency("quota: {services: {a/b: {}}}"),
+       "2:34: /dependencies/0/quota/services/a~1b: \"a/b\" is no name of a service: they have 1 to "
+       "63 letters, digits, '.', '_', '-' or '~'"},
+      {"ServiceKey", Dependency("quota: {services: {web: {min: 3}}}"),
+       "2:45: /dependencies/0/quota/services/web/min: unknown key (known here: weight, min_share, "
+       "max_share, priority, lend)"},
+      {"ServiceWeight", Dependency("quota: {services: {web.v-2: {weight: 0}}}"),
+       "2:49: /dependencies/0/quota/services/web.v-2/weight: quota.services.web.v-2.weight = 0: "
+       "must "
+       "be a finite number above 0"},
+      {"ServiceMinima",
+       Dependency("quota: {capacity: 9, services: {a: {min_share: 5}, b: {min_share: 6}}}"),
+       "2:36: /dependencies/0/quota/services: quota.services = 11: the sum of min_share (a 5, b 6) "
+       "must not be above the quota, 9"},
+      {"JoinReserve", Dependency("quota: {capacity: 9, join_reserve: 9}"),
+       "2:36: /dependencies/0/quota/join_reserve: quota.join_reserve = 9: must be at least 0 and "
+       "below the quota, 9"},
   };
   return cases;
 }

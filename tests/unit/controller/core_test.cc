@@ -50,7 +50,9 @@ TEST(CoreTest, ANewcomerGetsAShare) {
 }
 
 TEST(CoreTest, TheQuotaIsDividedWhole) {
-  CoreDriver driver(Policies({TestPolicy("db", 50)}));
+  Policy policy = TestPolicy("db", 50);
+  policy.join_reserve = 0;
+  CoreDriver driver(Policies({policy}));
   const std::vector<SessionId> sessions = JoinMany(driver, 8);
   for (int round = 0; round < 10; ++round) {
     driver.Converse(sessions, absl::Seconds(1));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -48,6 +49,30 @@ TEST(PolicyTest, EachViolationIsNamed) {
       {[](Policy& p) { p.window.percentile = 0; }, "window.percentile = 0"},
       {[](Policy& p) { p.window.drop_tolerance = 1; }, "window.drop_tolerance = 1"},
       {[](Policy& p) { p.algorithm.floor = 0; }, "floor = 0"},
+      {[](Policy& p) { p.services[ServiceId("a-b")].weight = 0; },
+       "quota.services.a-b.weight = 0: must be a finite number above 0"},
+      {[](Policy& p) { p.services[ServiceId("a")].weight = std::nan(""); },
+       "quota.services.a.weight = nan"},
+      {[](Policy& p) { p.services[ServiceId("a")].minimum = -1; },
+       "quota.services.a.min_share = -1"},
+      {[](Policy& p) {
+         p.services[ServiceId("a")].minimum = 9;
+         p.services[ServiceId("a")].maximum = 8;
+       },
+       "quota.services.a.max_share = 8: must be between the min_share, 9, and"},
+      {[](Policy& p) { p.services[ServiceId("a")].priority = 8; },
+       "quota.services.a.priority = 8: must be between 0, served first, and 7"},
+      {[](Policy& p) { p.services[ServiceId("a")].lend = 1.1; }, "quota.services.a.lend = 1.1"},
+      {[](Policy& p) { p.services[ServiceId("a/b")]; }, "quota.services = a/b"},
+      {[](Policy& p) {
+         p.services[ServiceId("a")].minimum = 30;
+         p.services[ServiceId("b")].minimum = 21;
+         p.services[ServiceId("c")];
+       },
+       "quota.services = 51: the sum of min_share (a 30, b 21) must not be above the quota, 50"},
+      {[](Policy& p) { p.join_reserve = 50; },
+       "quota.join_reserve = 50: must be at least 0 and below the quota, 50"},
+      {[](Policy& p) { p.join_reserve = -1; }, "quota.join_reserve = -1"},
   };
   for (const Case& c : cases) {
     Policy policy = Good();
@@ -72,6 +97,28 @@ TEST(PolicyTest, WithoutAQuotaFloorsAreFree) {
   policy.quota.reset();
   policy.instances_expected = 100'000;
   EXPECT_TRUE(Validate(policy, kLease).ok());
+}
+
+TEST(PolicyTest, SharesAtTheirBoundsAreValid) {
+  Policy policy = Good();
+  policy.services[ServiceId("a")] = {0.001, 30, 30, 7, 0};
+  policy.services[ServiceId("b")] = {1e6, 20, 50, 0, 1};
+  policy.join_reserve = 49;
+  EXPECT_TRUE(Validate(policy, kLease).ok()) << Validate(policy, kLease);
+}
+
+TEST(PolicyTest, TheJoinReserveIsTwoPercentOfALargeQuota) {
+  Policy policy = Good();
+  EXPECT_EQ(policy.join_reserve_or_default(), 1);
+  policy.quota = 49;
+  EXPECT_EQ(policy.join_reserve_or_default(), 0);
+  policy.quota = 101;
+  EXPECT_EQ(policy.join_reserve_or_default(), 3);
+  policy.join_reserve = 7;
+  EXPECT_EQ(policy.join_reserve_or_default(), 7);
+  policy.join_reserve.reset();
+  policy.quota.reset();
+  EXPECT_EQ(policy.join_reserve_or_default(), 0);
 }
 
 TEST(PolicyTest, TheBaseIsTheFloorUnlessItIsSet) {

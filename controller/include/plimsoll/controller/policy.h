@@ -41,17 +41,23 @@ struct OutageConfig {
 };
 
 // How one service is treated when a dependency is divided: first among the services, then among
-// the instances of each. A service without an entry has these defaults.
+// the instances of each. A service without an entry has these defaults, so services that contend
+// get equal parts, however many instances they have.
 struct ServiceShare {
-  // Beyond the minima, contending services get capacity in proportion to it.
-  double weight = 1;  // > 0
-  // Never lent while it can be used; spread over its instances it is their base during an outage.
+  // Beyond the minima, contending services of one class get capacity in proportion to it.
+  double weight = 1;  // > 0, finite
+  // Guaranteed as far as the service can use it; what it cannot use now is lent. Spread evenly over
+  // its instances by name, it is their base during an outage, unless outage.base is set. The minima
+  // of all services together are at most the quota.
   Calls minimum = 0;
+  // Never more, all its instances together, headroom included.
   std::optional<Calls> maximum;  // >= minimum
-  int priority = 0;              // served in ascending order: 0 before 1; [0, 7]
-  // Which part of its nominal share, quota * weight / sum of weights, others may use while it is
-  // idle: 1 all, 0 nothing. [0, 1]
-  double lend = 1;
+  // Classes are served in ascending order, 0 first: what a class can use comes before what later
+  // ones want beyond their minima and floors. A later class gives way by ordinary lowering.
+  int priority = 0;  // [0, 7]
+  // Which part of its nominal share others may use while it is idle: 1 all, 0 nothing. Nominal is
+  // capacity * weight / sum of the weights of the services that are there.
+  double lend = 1;  // [0, 1]
 };
 
 // What the operator sets for one dependency.
@@ -72,14 +78,15 @@ struct Policy {
   OutageConfig outage;
   std::map<ServiceId, ServiceShare> services;
   // Kept free for newcomers, so that they need not wait until others have given back. By default
-  // 2 % of the quota, rounded up, and nothing of a quota below 50.
-  std::optional<Calls> join_reserve;
+  // 2 % of the quota, rounded up, and nothing of a quota below 50 or where there is none.
+  std::optional<Calls> join_reserve;  // >= 0 and below the quota
   // How many instances the operator expects, to check floors against the quota. 0: unknown.
   int instances_expected = 0;
 
   Calls base() const { return outage.base.value_or(algorithm.floor); }
   // What the ledger works with: the quota, or the largest number there is.
   Calls quota_or_max() const { return quota.value_or(kCallsMax); }
+  Calls join_reserve_or_default() const;
 };
 
 // Lists every violation as name, value and rule. OK if there is none. `lease` is the lease of
