@@ -64,6 +64,7 @@ void ReadServices(MapReader& quota, std::map<ServiceId, ServiceShare>& target, F
   MapReader services(*node, pointer, faults);
   for (const auto& [name, value] : node->members) {
     if (!IsValidName(name)) {
+      services.Find(name);  // or it would be unknown as well
       faults.Add(services.Pointer(name),
                  absl::StrCat(Quoted(name), " is no name of a service: they have 1 to 63 letters, ",
                               "digits, '.', '_', '-' or '~'"));

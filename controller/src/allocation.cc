@@ -8,39 +8,16 @@
 #include <vector>
 
 #include "controller/src/apportion.h"
+#include "controller/src/census.h"
 #include "controller/src/offers.h"
 
 namespace plimsoll::internal {
 namespace {
 
-// A tenth more than what was used, and one: room to notice that more is wanted.
-constexpr double kHeadroom = 1.1;
-// Who needed one call at once has nothing to do 22 s later.
-constexpr double kNeedsNothing = 0.1;
 // One part in so many may be under way from one session to another.
 constexpr Calls kTransitPart = 10;
 // A call is held for at least so long, before the next in line gets it.
 constexpr absl::Duration kTurnMin = absl::Seconds(2);
-
-struct Row {
-  Member* member;
-  Claim claim;
-  bool wants = false;
-  Calls low_if_scarce = 0;
-};
-
-struct Service {
-  const ServiceId* name;
-  ServiceState* state;
-  ServiceShare settings;
-  std::vector<Row> rows;
-  Calls share = 0;
-};
-
-using Services = std::vector<Service>;
-
-// How long the answer to a sync may be held back at most: CoreOptions.
-absl::Duration SyncMax(const DependencyState& dependency) { return dependency.lease / 10; }
 
 absl::Duration TurnLength(const DependencyState& dependency) {
   return std::max({kTurnMin, 2 * SyncMax(dependency), dependency.last_window.MeanLatency()});
@@ -51,96 +28,6 @@ absl::Duration TurnLength(const DependencyState& dependency) {
 absl::Duration Dwell(const DependencyState& dependency) {
   return std::max(3 * SyncMax(dependency),
                   std::min(dependency.policy.call_deadline, dependency.lease));
-}
-
-// A registration alone takes nothing: it may be a late copy from a process long dead.
-bool Takes(const DependencyState& dependency, const Member& member, Instant now) {
-  const SessionState& session = *member.session;
-  if (session.fenced || !(session.spoken || session.inherited)) return false;
-  // No need to look it up: its hold is longer than a lease.
-  if (member.reported_at.has_value() && now - *member.reported_at < dependency.lease) return true;
-  return dependency.ledger.LimitHeld(session.id, now);
-}
-
-void NoteRaise(Member& member, Instant now) {
-  if (member.seen_limit.has_value() && member.sent.limit > *member.seen_limit) {
-    member.raised_at = now;
-  }
-  member.seen_limit = member.sent.limit;
-}
-
-void FindService(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-                 const SessionId& id, Member& member) {
-  if (member.session != nullptr) return;
-  member.session = &sessions.at(id);
-  member.service = &dependency.services[member.session->service];
-}
-
-Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
-  const Calls ceiling = dependency.policy.algorithm.ceiling;
-  return member.law == nullptr ? ceiling : std::min(ceiling, member.law->limit());
-}
-
-Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {
-  Row row{&member, {}, false, 0};
-  Claim& claim = row.claim;
-  claim.holds = member.sent.limit;
-  if (member.session->leaving) {
-    claim.weight = 0;
-    claim.low = claim.high = claim.top = std::min(member.in_flight, member.sent.limit);
-    row.low_if_scarce = claim.low;
-    return row;
-  }
-  const double need = member.demand.Need(now);
-  const Calls top = AlgorithmTop(dependency, member);
-  const double usable = std::floor(need * kHeadroom) + 1;
-  claim.weight = std::clamp<double>(member.demand.Load(), 1, std::max(1, top));
-  claim.top = top;
-  claim.high = usable >= top ? top : static_cast<Calls>(usable);
-  claim.low = std::min(dependency.policy.algorithm.floor, claim.high);
-  row.wants = need >= kNeedsNothing;
-  row.low_if_scarce = row.wants ? claim.low : 0;
-  return row;
-}
-
-Service& ServiceOf(Services& services, const DependencyState& dependency, const Member& member) {
-  for (Service& service : services) {
-    if (service.state == member.service) return service;
-  }
-  Service service{&member.session->service, member.service, {}, {}, 0};
-  const auto found = dependency.policy.services.find(member.session->service);
-  if (found != dependency.policy.services.end()) service.settings = found->second;
-  return services.emplace_back(std::move(service));
-}
-
-struct Census {
-  Services services;
-  Calls silent = 0;  // what the silent and the fenced hold: not there to be divided
-  Calls sent = 0;    // to all others
-};
-
-Census MakeRows(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-                Instant now) {
-  Census census;
-  for (auto& [name, service] : dependency.services) service.members = 0;
-  for (auto& [id, member] : dependency.members) {
-    FindService(dependency, sessions, id, member);
-    ++member.service->members;
-    NoteRaise(member, now);
-    member.wanted = member.share = member.offer = 0;
-    member.base = dependency.policy.base();
-    if (Takes(dependency, member, now)) {
-      Service& service = ServiceOf(census.services, dependency, member);
-      service.rows.push_back(MakeRow(dependency, member, now));
-      census.sent += member.sent.limit;
-    } else {
-      census.silent += dependency.ledger.Reserved(id);
-    }
-  }
-  std::erase_if(dependency.services, [](const auto& entry) { return entry.second.members == 0; });
-  std::sort(census.services.begin(), census.services.end(),
-            [](const Service& a, const Service& b) { return *a.name < *b.name; });
-  return census;
 }
 
 // Spreads the minimum of a service evenly over its instances by name: their bases, unless the
@@ -375,7 +262,7 @@ Calls DependencyState::Capacity() const {
 
 void Allocate(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
               Instant now) {
-  Census census = MakeRows(dependency, sessions, now);
+  Census census = TakeCensus(dependency, sessions, now);
   const Policy& policy = dependency.policy;
   OfferTerms terms;
   terms.join_reserve = policy.join_reserve_or_default();

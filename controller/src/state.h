@@ -58,8 +58,15 @@ struct Member {
   Seq changed_seq;  // the first grant with this limit
   Instant changed_at;
   Explanation explanation;
+  bool lost_early = false;           // it fell silent while it was new
   std::optional<Calls> seen_limit;   // what was sent, as of the last allocation
   std::optional<Instant> raised_at;  // when an allocation last saw it raised
+};
+
+// An instance fell silent while it was new.
+struct EarlyLoss {
+  Instant at;
+  absl::Duration life;
 };
 
 struct DependencyState {
@@ -76,6 +83,7 @@ struct DependencyState {
   std::map<SessionId, Member> members;
   std::map<ServiceId, ServiceState> services;  // that have members
   Ring ring;                                   // of the services
+  std::deque<EarlyLoss> early_losses;
 
   // Why the capacity to divide changed last, until the shares have followed.
   std::optional<Reason> moved;

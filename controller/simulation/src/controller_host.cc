@@ -24,7 +24,8 @@ Policy MakePolicy(const World& world) {
   Policy policy;
   policy.name = SimulatedDependency();
   policy.quota = world.quota;
-  policy.algorithm.floor = std::max(scenario.base, 1);
+  policy.algorithm.floor = 1;
+  policy.join_reserve = scenario.join_reserve;
   policy.algorithm.ceiling = scenario.ceiling;
   policy.algorithm.initial = scenario.ceiling;
   policy.call_deadline = scenario.call_deadline;

@@ -130,6 +130,7 @@ Scenario Deploy() {
   Scenario scenario = From(Mild(), "deploy");
   scenario.agents = 10;
   scenario.agents_at_start = 8;
+  scenario.join_reserve.reset();
   scenario.plan = FleetPlan::kRolling;
   return scenario;
 }
@@ -138,6 +139,7 @@ Scenario Scale() {
   Scenario scenario = From(Mild(), "scale");
   scenario.agents = 40;
   scenario.agents_at_start = 4;
+  scenario.join_reserve.reset();
   scenario.plan = FleetPlan::kScale;
   return scenario;
 }
@@ -146,6 +148,7 @@ Scenario Jobs() {
   Scenario scenario = From(Calm(), "jobs");
   scenario.agents = 48;
   scenario.agents_at_start = 8;
+  scenario.join_reserve.reset();
   scenario.plan = FleetPlan::kJobs;
   return scenario;
 }

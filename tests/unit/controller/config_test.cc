@@ -310,10 +310,10 @@ const std::vector<FaultCase>& KeyCases() {
        "2:34: /dependencies/0/quota/services/a~1b: \"a/b\" is no name of a service: they have 1 to "
        "63 letters, digits, '.', '_', '-' or '~'"},
       {"ServiceKey", Dependency("quota: {services: {web: {min: 3}}}"),
-       "2:45: /dependencies/0/quota/services/web/min: unknown key (known here: weight, min_share, "
+       "2:40: /dependencies/0/quota/services/web/min: unknown key (known here: weight, min_share, "
        "max_share, priority, lend)"},
       {"ServiceWeight", Dependency("quota: {services: {web.v-2: {weight: 0}}}"),
-       "2:49: /dependencies/0/quota/services/web.v-2/weight: quota.services.web.v-2.weight = 0: "
+       "2:44: /dependencies/0/quota/services/web.v-2/weight: quota.services.web.v-2.weight = 0: "
        "must "
        "be a finite number above 0"},
       {"ServiceMinima",

@@ -34,9 +34,9 @@ class PoliciesTest : public ::testing::Test {
 };
 
 TEST_F(PoliciesTest, ALargerQuotaIsUsedAtOnce) {
-  Set({TestPolicy("db", 60)});
+  Set({TestPolicy("db", 49)});
   driver_.Converse(agents_, absl::Seconds(3));
-  EXPECT_EQ(Sum(), 60);
+  EXPECT_EQ(Sum(), 49);
 }
 
 TEST_F(PoliciesTest, ACutIsReachedWhenEverybodyHasAcknowledged) {

@@ -58,6 +58,7 @@ struct Scenario {
   Calls ceiling = 20;
   Calls base = 2;
   Calls reserve = 0;
+  std::optional<Calls> join_reserve = 0;  // absent: the product's default
   absl::Duration lease = absl::Seconds(5);
   absl::Duration base_lease = absl::Seconds(14);
   absl::Duration call_deadline = absl::Seconds(3);
