@@ -82,21 +82,39 @@ Service& ServiceOf(Services& services, const DependencyState& dependency, const 
 
 absl::Duration LifeOf(const SessionState& session) { return session.seen_at - session.joined_at; }
 
+// A controller that was stopped itself cannot tell who is silent.
+void NoteAttention(DependencyState& dependency, Instant now) {
+  const bool gap =
+      !dependency.allocated_at.has_value() || now - *dependency.allocated_at > dependency.lease / 4;
+  if (gap) dependency.attentive_since = now;
+  dependency.allocated_at = now;
+}
+
 bool IsLostEarly(const DependencyState& dependency, const SessionState& session, Instant now) {
+  const Instant silent_since = std::max(session.seen_at, dependency.attentive_since);
   return session.spoken && !session.inherited && LifeOf(session) < kNew &&
-         now - session.seen_at > dependency.lease / 2;
+         now - silent_since > dependency.lease / 2;
 }
 
 void NoteLoss(DependencyState& dependency, Member& member, Instant now) {
   if (std::exchange(member.lost_early, true)) return;
-  dependency.early_losses.push_back({now, LifeOf(*member.session)});
+  dependency.early_losses.push_back({member.session->id, now, LifeOf(*member.session)});
 }
 
-// Who has lived twice as long as those that were lost is not one of them.
+// It was cut off, and is not lost.
+void NoteReturn(DependencyState& dependency, Member& member) {
+  if (!std::exchange(member.lost_early, false)) return;
+  std::erase_if(dependency.early_losses,
+                [&member](const EarlyLoss& loss) { return loss.session == member.session->id; });
+}
+
+// By which age the loop takes its processes. Who has lived twice as long is not in it.
 absl::Duration Infancy(const std::deque<EarlyLoss>& losses) {
-  absl::Duration longest;
-  for (const EarlyLoss& loss : losses) longest = std::max(longest, loss.life);
-  return std::min(kNew, 2 * longest + kAnswerTime);
+  std::vector<absl::Duration> lives;
+  lives.reserve(losses.size());
+  for (const EarlyLoss& loss : losses) lives.push_back(loss.life);
+  std::nth_element(lives.begin(), lives.begin() + (kLoopLosses - 1), lives.end());
+  return std::min(kNew, 2 * lives[kLoopLosses - 1] + kAnswerTime);
 }
 
 void CapAt(Row& row, Calls most) {
@@ -132,6 +150,7 @@ void HoldBackNewcomers(DependencyState& dependency, Census& census, Instant now)
 Census TakeCensus(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
                   Instant now) {
   Census census;
+  NoteAttention(dependency, now);
   for (auto& [name, service] : dependency.services) service.members = 0;
   for (auto& [id, member] : dependency.members) {
     FindService(dependency, sessions, id, member);
@@ -140,6 +159,7 @@ Census TakeCensus(DependencyState& dependency, const std::map<SessionId, Session
     member.wanted = member.share = member.offer = 0;
     member.base = dependency.policy.base();
     if (Takes(dependency, member, now)) {
+      NoteReturn(dependency, member);
       Service& service = ServiceOf(census.services, dependency, member);
       service.rows.push_back(MakeRow(dependency, member, now));
       census.sent += member.sent.limit;

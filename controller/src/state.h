@@ -65,6 +65,7 @@ struct Member {
 
 // An instance fell silent while it was new.
 struct EarlyLoss {
+  SessionId session;
   Instant at;
   absl::Duration life;
 };
@@ -84,6 +85,9 @@ struct DependencyState {
   std::map<ServiceId, ServiceState> services;  // that have members
   Ring ring;                                   // of the services
   std::deque<EarlyLoss> early_losses;
+  // The last allocation, and since when there was one often enough to tell who is silent.
+  std::optional<Instant> allocated_at;
+  Instant attentive_since;
 
   // Why the capacity to divide changed last, until the shares have followed.
   std::optional<Reason> moved;
