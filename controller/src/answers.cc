@@ -172,7 +172,7 @@ Grant Core::Impl::MakeGrant(DependencyState& dependency, const SessionState& ses
   grant.base_lease = dependency.policy.outage.base_lease;
   grant.call_deadline = dependency.policy.call_deadline;
   if (learning_) grant.renews = member.installed;  // L2
-  Explanation explanation = Explain(dependency, member, steps);
+  Explanation explanation = Explain(dependency, member);
   if (steps.limit != member.sent.limit) {
     explanation.reason = member.reason;
     explanation.event_id = LogChange(dependency, session, member, steps, explanation);
@@ -190,8 +190,7 @@ Grant Core::Impl::MakeGrant(DependencyState& dependency, const SessionState& ses
   return grant;
 }
 
-Explanation Core::Impl::Explain(const DependencyState& dependency, const Member& member,
-                                const Steps& /*steps*/) const {
+Explanation Core::Impl::Explain(const DependencyState& dependency, const Member& member) const {
   const AlgorithmConfig& bounds = dependency.policy.algorithm;
   Explanation explanation = member.explanation;  // keeps the reason of the last change
   explanation.floor = bounds.floor;

@@ -133,6 +133,8 @@ void Core::Impl::Begin(const StoreState& inherited) {
   }
   if (LongestHold() > durable_longest_hold_) extra_.longest_hold = LongestHold();
   for (const Bound& bound : inherited.bounds) Inherit(bound);
+  // The quota may have been cut while nobody reigned.
+  if (!inherited.bounds.empty()) hasty_until_ = now_ + LongestHold();
   for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
 }
 

@@ -121,8 +121,7 @@ class Core::Impl {
   // The steps to send now: the offer as far as the books allow.
   Steps Allowed(const DependencyState& dependency, const SessionId& id) const;
   Grant MakeGrant(DependencyState& dependency, const SessionState& session, const Steps& steps);
-  Explanation Explain(const DependencyState& dependency, const Member& member,
-                      const Steps& steps) const;
+  Explanation Explain(const DependencyState& dependency, const Member& member) const;
   std::string LogChange(const DependencyState& dependency, const SessionState& session,
                         const Member& member, const Steps& steps, const Explanation& explanation);
   bool IsDurable(const SessionState& session) const;
@@ -167,6 +166,8 @@ class Core::Impl {
   WriteId last_write_;
   bool store_ok_ = true;
   bool writing_ = false;
+  // Bounds may sum to more than a quota that was cut: until then lowered ones are written soon.
+  Instant hasty_until_;
   bool shutting_down_ = false;
   bool deposed_ = false;
 

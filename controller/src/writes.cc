@@ -12,6 +12,7 @@ namespace {
 // Lowered bounds that no raise takes along are written after this long: it only frees what a
 // successor would otherwise have to wait for.
 constexpr absl::Duration kFlushAfter = absl::Seconds(30);
+constexpr absl::Duration kFlushSoon = absl::Seconds(1);
 
 }  // namespace
 
@@ -29,7 +30,8 @@ bool Core::Impl::NeedsWrite(const Event& event) const {
   if (!store_ok_ && !std::holds_alternative<TickEvent>(event)) return false;
   if (!unwritten_.empty() || extra_.learned || extra_.new_epoch.has_value()) return true;
   const std::optional<Instant> touched = durable_.touched_at();
-  return touched.has_value() && (!store_ok_ || now_ - *touched >= kFlushAfter);
+  const absl::Duration flush_after = now_ < hasty_until_ ? kFlushSoon : kFlushAfter;
+  return touched.has_value() && (!store_ok_ || now_ - *touched >= flush_after);
 }
 
 void Core::Impl::StartWrite() {

@@ -32,11 +32,31 @@ TEST_P(QuotaSimulationTest, EveryInvariantHoldsAfterEveryEvent) {
   EXPECT_GE(usable_share / static_cast<double>(GetParam().seeds), GetParam().usable_share_min);
 }
 
-INSTANTIATE_TEST_SUITE_P(Days, QuotaSimulationTest,
-                         testing::Values(Days{"calm", 4, 0.9}, Days{"mild", 4, 0.75},
-                                         Days{"harsh", 10, 0.5}, Days{"churn", 6, 0.1},
-                                         Days{"extreme", 4, 0.4}),
-                         [](const auto& days) { return std::string(days.param.scenario); });
+INSTANTIATE_TEST_SUITE_P(
+    Days, QuotaSimulationTest,
+    testing::Values(Days{"calm", 6, 0.94}, Days{"mild", 6, 0.84}, Days{"harsh", 10, 0.58},
+                    Days{"churn", 6, 0.1}, Days{"extreme", 4, 0.4}, Days{"open", 4, 0.93},
+                    Days{"anonymous", 4, 0.4}, Days{"reserve", 4, 0.5}, Days{"quota", 6, 0.5},
+                    Days{"cuts", 4, 0.3}, Days{"lost", 6, 0.35}, Days{"failover", 6, 0.5},
+                    Days{"hot", 4, 0.05}, Days{"split", 6, 0.35}, Days{"deploy", 4, 0.75},
+                    Days{"scale", 3, 0.8}, Days{"jobs", 2, 0.6}, Days{"crashloop", 4, 0.8}),
+    [](const auto& days) { return std::string(days.param.scenario); });
+
+TEST(SimulationTest, AThousandJoinsAMinuteLeaveNothingBehind) {
+  Scenario scenario = *FindScenario("jobs");
+  scenario.length = absl::Seconds(60);
+  const std::int64_t in_one_minute = Simulate(scenario, 1).sessions_max;
+  scenario.length = absl::Minutes(10);
+  const SimulationResult result = Simulate(scenario, 1);
+  EXPECT_GT(result.agent_starts, 5000);
+  EXPECT_LE(result.sessions_max, in_one_minute + in_one_minute / 10);
+}
+
+TEST(SimulationTest, NobodyStarvesWhereFortyShareFifty) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    EXPECT_LT(Simulate(*FindScenario("scale"), seed).starved_max, absl::Seconds(15));
+  }
+}
 
 Scenario ShortHarshDay() {
   Scenario scenario = *FindScenario("harsh");

@@ -92,7 +92,7 @@ class NetworkTest : public testing::Test {
     Network network(scenario, queue_, random_);
     int arrived = 0;
     for (int i = 0; i < messages; ++i) {
-      network.Send(0, Direction::kToController, [&] { ++arrived; });
+      network.Send(0, 0, Direction::kToController, [&] { ++arrived; });
     }
     RunAll(queue_);
     return arrived;
@@ -113,12 +113,12 @@ TEST_F(NetworkTest, LosesAndDoublesTheShareItShould) {
 TEST_F(NetworkTest, ACutIsOneWayAndEnds) {
   Network network(Scenario{}, queue_, random_);
   std::vector<int> arrived;
-  network.Cut(0, Direction::kToAgent, Second(5));
-  network.Send(0, Direction::kToAgent, [&] { arrived.push_back(1); });
-  network.Send(0, Direction::kToController, [&] { arrived.push_back(2); });
-  network.Send(1, Direction::kToAgent, [&] { arrived.push_back(3); });
+  network.Cut(0, 0, Direction::kToAgent, Second(5));
+  network.Send(0, 0, Direction::kToAgent, [&] { arrived.push_back(1); });
+  network.Send(0, 0, Direction::kToController, [&] { arrived.push_back(2); });
+  network.Send(1, 0, Direction::kToAgent, [&] { arrived.push_back(3); });
   queue_.At(Second(5),
-            [&] { network.Send(0, Direction::kToAgent, [&] { arrived.push_back(4); }); });
+            [&] { network.Send(0, 0, Direction::kToAgent, [&] { arrived.push_back(4); }); });
   RunAll(queue_);
   EXPECT_THAT(arrived, UnorderedElementsAre(2, 3, 4));
 }

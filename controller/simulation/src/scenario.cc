@@ -84,6 +84,16 @@ Scenario Quota() {
   return scenario;
 }
 
+// The quota is cut under controllers that hardly live: successors inherit from before the cut.
+Scenario Cuts() {
+  Scenario scenario = From(Quota(), "cuts");
+  scenario.base_lease = absl::Seconds(6);
+  scenario.quota_every = {absl::Seconds(15), absl::Seconds(25)};
+  scenario.controller_up = {absl::Seconds(2), absl::Seconds(5)};
+  scenario.controller_down = {absl::Milliseconds(50), absl::Milliseconds(500)};
+  return scenario;
+}
+
 // Every controller finds its store lost. No base, so that learning takes 8 s and not 17.
 Scenario Lost() {
   Scenario scenario = From(Harsh(), "lost");
@@ -162,9 +172,9 @@ Scenario CrashLoop() {
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),      Mild(),    Harsh(), Churn(), Extreme(),  Open(),
-          Anonymous(), Reserve(), Quota(), Lost(),  Failover(), Hot(),
-          Split(),     Deploy(),  Scale(), Jobs(),  CrashLoop()};
+  return {Calm(),      Mild(),    Harsh(),  Churn(), Extreme(), Open(),
+          Anonymous(), Reserve(), Quota(),  Cuts(),  Lost(),    Failover(),
+          Hot(),       Split(),   Deploy(), Scale(), Jobs(),    CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

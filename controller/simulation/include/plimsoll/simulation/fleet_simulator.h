@@ -17,7 +17,7 @@ enum class Invariant {
   kLimits,       // I1: the limits in force sum to at most the quota
   kInFlight,     // I2: calls in flight at the provider, those of dead agents included, do too
   kCovered,      // I3: each reservation covers the limit in force and the calls in flight
-  kReservation,  // I4: the reservations sum to at most the quota
+  kReservation,  // I4: the reservations sum to at most the largest quota there was
 };
 inline constexpr std::size_t kInvariants = 4;
 
