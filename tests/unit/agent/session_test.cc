@@ -252,6 +252,52 @@ TEST_F(SessionTest, AResetFromAnOlderControllerIsNotObeyed) {
   EXPECT_EQ(last_.controller, 1u) << "another controller";
 }
 
+TEST_F(SessionTest, AControllerThatLostItsStoreIsToldWhoSpeaksUntilItAnswers) {
+  Register();
+  EXPECT_FALSE(Expect<SyncRequest>().identity.has_value());
+  Answer(MakeGrant(1, {7, 2, 0}, 1));
+  Expect<SyncRequest>();
+  Refuse(RefusalCode::kIdentityRequired, 100);
+  const SyncRequest introduced = Expect<SyncRequest>();
+  EXPECT_EQ(introduced.session, SessionId("5-1"));
+  EXPECT_EQ(introduced.identity, (Identity{ServiceId("shop"), InstanceId("shop-0"), true}));
+  EXPECT_EQ(InForce(), 7);
+  session_.OnUnreachable(now_);
+  EXPECT_TRUE(Expect<SyncRequest>().identity.has_value()) << "it was not answered yet";
+  Answer(MakeGrant(2, {7, 2, 0}, 4, 100));
+  EXPECT_FALSE(Expect<SyncRequest>().identity.has_value());
+}
+
+TEST_F(SessionTest, ARenewalOfAnotherGrantThanTheInstalledOneIsIgnored) {
+  Register();
+  Expect<SyncRequest>();
+  Answer(MakeGrant(1, {7, 2, 0}, 1));
+  Expect<SyncRequest>();
+  Grant stale = MakeGrant(1, {9, 2, 0}, 2, 100);
+  stale.renews = GrantStamp{Epoch(5), Seq(0)};
+  Answer(stale);
+  EXPECT_EQ(InForce(), 7);
+  Expect<SyncRequest>();
+  Grant renewal = MakeGrant(2, {7, 2, 0}, 3, 100);
+  renewal.renews = GrantStamp{Epoch(5), Seq(1)};
+  Answer(renewal);
+  EXPECT_EQ(session_.Installed(kDb)->stamp, renewal.stamp);
+}
+
+TEST_F(SessionTest, WhoIsToldThatAnotherReignsAsksTheNextSoonAndKeepsItsLimit) {
+  Register();
+  Expect<SyncRequest>();
+  Answer(MakeGrant(1, {7, 2, 0}, 1));
+  for (int i = 0; i < 8; ++i) {
+    const Instant before = now_;
+    Expect<SyncRequest>();
+    EXPECT_LT(now_ - before, absl::Milliseconds(300)) << "no growing pauses";
+    Refuse(RefusalCode::kNotLeader, 5);
+  }
+  EXPECT_EQ(last_.controller, 1u);
+  EXPECT_EQ(InForce(), 7);
+}
+
 TEST_F(SessionTest, ASupersededSessionTakesAnotherName) {
   Register();
   Expect<SyncRequest>();

@@ -40,6 +40,25 @@ TEST(Codec, AnswersSurviveTheRoundTrip) {
   EXPECT_EQ(*synced, SampleSyncAnswer());
 }
 
+TEST(Codec, TheIdentityIsThereOnlyIfItWasAskedFor) {
+  SyncRequest request = SampleSyncRequest();
+  request.identity.reset();
+  EXPECT_THAT(Encode(request), Not(HasSubstr("identity")));
+  request.identity = Identity{ServiceId("shop"), InstanceId("shop-1"), true};
+  FieldFaults faults;
+  const auto decoded = DecodeSyncRequest(Encode(request), kSession, faults);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->identity, request.identity);
+}
+
+TEST(Codec, ARenewalNamesTheGrantItRenews) {
+  SyncAnswer answer = SampleSyncAnswer();
+  answer.grants[0].renews = GrantStamp{Epoch(6), Seq(12)};
+  const auto decoded = DecodeSyncAnswer(Encode(answer));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->grants[0].renews, answer.grants[0].renews);
+}
+
 TEST(Codec, MeasuredDurationsAreExactToTheMicrosecond) {
   Random random(20);
   SyncRequest request = SampleSyncRequest();
@@ -152,7 +171,7 @@ TEST(Codec, EveryRefusalSurvivesItsProblemDocument) {
   for (const RefusalCode code :
        {RefusalCode::kInvalidArgument, RefusalCode::kAgentTooOld, RefusalCode::kSessionUnknown,
         RefusalCode::kSessionSuperseded, RefusalCode::kStaleSync, RefusalCode::kRateLimited,
-        RefusalCode::kNotReady}) {
+        RefusalCode::kIdentityRequired, RefusalCode::kNotLeader, RefusalCode::kNotReady}) {
     Problem problem;
     problem.status = HttpStatus(code);
     problem.code = std::string(ToString(code));
