@@ -9,8 +9,6 @@
 namespace plimsoll {
 namespace {
 
-// A session that acknowledges nothing for so many grants gets no more.
-constexpr std::size_t kUnacknowledgedMax = 64;
 // How many offers one acknowledgement may serve; the next tick serves the rest.
 constexpr int kServedAtOnce = 32;
 
@@ -129,7 +127,7 @@ void Core::Impl::Answer(SessionState& session) {
     const Member& member = dependency.members.at(session.id);
     const Steps steps = Allowed(dependency, session.id);
     const bool nothing = member.sent_seq.value == 0 && steps.limit == 0 && member.sent.limit == 0;
-    if (nothing || dependency.ledger.Unacknowledged(session.id) > kUnacknowledgedMax) continue;
+    if (nothing) continue;
     answer.grants.push_back(MakeGrant(dependency, session, steps));
   }
   session.prepared = internal::PreparedAnswer{session.held->request, std::move(answer), {}};
@@ -147,9 +145,18 @@ void Core::Impl::AnswerWithoutRaises(SessionState& session) {
   answer.grants.clear();
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
-    const Steps durable = durable_.Lowest({name, session.id});
-    const Steps steps = Lowest(Allowed(dependency, session.id), durable);
-    answer.grants.push_back(MakeGrant(dependency, session, steps));
+    const std::optional<Bound> durable = durable_.LowestBound({name, session.id});
+    const Steps allowed = Allowed(dependency, session.id);
+    // A claim that is not durable yet: better the lease that the agent has than a limit of 0.
+    if (learning_ && !(durable.has_value() && FitsUnder(allowed, durable->steps))) continue;
+    Grant grant =
+        MakeGrant(dependency, session, Lowest(allowed, durable ? durable->steps : Steps{}));
+    if (durable.has_value()) {
+      grant.lease = std::min(grant.lease, durable->lease);
+      grant.base_lease = std::min(grant.base_lease, durable->base_lease);
+      grant.call_deadline = std::min(grant.call_deadline, durable->call_deadline);
+    }
+    answer.grants.push_back(std::move(grant));
   }
   session.prepared->answer = std::move(answer);
   SendPrepared(session);

@@ -117,7 +117,7 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
   lost.epoch = epoch;
   lost.condition = StoreCondition::kLost;
   lost.why = former.lost_why_;
-  lost.longest_hold = former.durable_longest_hold_;
+  lost.longest_hold = former.longest_hold_;
   Begin(lost);
 }
 
@@ -126,15 +126,15 @@ void Core::Impl::Begin(const StoreState& inherited) {
       absl::StrCat("Reign ", epoch_.value, " began with ", inherited.bounds.size(),
                    " reservations of the reign before."));
   new_store_ = inherited.condition == StoreCondition::kNew;
-  durable_longest_hold_ = inherited.longest_hold;
+  durable_longest_hold_ = longest_hold_ = inherited.longest_hold;
+  NoteLongestHold();
   if (inherited.condition == StoreCondition::kLost) {
     PLIMSOLL_CHECK(inherited.bounds.empty(), "a lost store has no bounds to be trusted");
     BeginLearning(inherited.why);
   }
-  if (LongestHold() > durable_longest_hold_) extra_.longest_hold = LongestHold();
   for (const Bound& bound : inherited.bounds) Inherit(bound);
   // The quota may have been cut while nobody reigned.
-  if (!inherited.bounds.empty()) hasty_until_ = now_ + LongestHold();
+  if (!inherited.bounds.empty()) hasty_until_ = now_ + longest_hold_;
   for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
 }
 

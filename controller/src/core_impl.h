@@ -65,7 +65,7 @@ class Core::Impl {
   std::optional<Refusal> CheckReign() const;
   std::optional<Refusal> Check(const RegisterRequest& request);
   std::optional<Refusal> Check(const SyncRequest& request);
-  std::optional<Refusal> CheckReports(const SyncRequest& request) const;
+  std::optional<Refusal> CheckReports(const SyncRequest& request);
   std::optional<Refusal> CheckFence(SessionState& session);
   void Accept(const SyncEvent& event, SessionState& session);
   bool JoinDependency(SessionState& session, const DependencyId& name);
@@ -74,6 +74,7 @@ class Core::Impl {
   bool IsStale(const DependencyState& dependency, const Member& member, const Window& window) const;
   void FenceOlder(const SessionState& session);
   void Remove(const SessionId& id, EventType why);
+  void ForgetName(const SessionState& session);
   void ExpireAll();
   void AdvanceLaws(DependencyState& dependency);
   void AdvanceLaw(DependencyState& dependency, internal::LawRunner& law, Calls in_flight_max);
@@ -91,6 +92,8 @@ class Core::Impl {
   void BeginLearning(const std::string& why);
   void EndLearningIfOver();
   absl::Duration LongestHold() const;
+  void NoteLongestHold();
+  void BeginNewReign(Epoch epoch, const std::string& why);
   std::optional<Refusal> CheckUnknown(const SyncRequest& request);
   std::optional<Refusal> CheckEpoch(const SyncRequest& request);
   void AdoptClaims(const SyncRequest& request);
@@ -182,6 +185,7 @@ class Core::Impl {
   bool learning_ = false;
   Instant learning_until_;
   std::string lost_why_;
+  absl::Duration longest_hold_;  // of all that was ever granted
   absl::Duration durable_longest_hold_;
   // What the next write carries beside bounds, and what the one under way does.
   WriteBatch extra_;

@@ -39,19 +39,23 @@ std::optional<Refusal> Core::Impl::Check(const SyncRequest& request) {
   return std::nullopt;
 }
 
-std::optional<Refusal> Core::Impl::CheckReports(const SyncRequest& request) const {
+std::optional<Refusal> Core::Impl::CheckReports(const SyncRequest& request) {
   if (static_cast<int>(request.dependencies.size()) > options_.dependencies_max) {
     return Refusal{RefusalCode::kRateLimited,
                    absl::StrCat("more than ", options_.dependencies_max, " dependencies"), epoch_};
   }
   for (const DependencyReport& report : request.dependencies) {
-    if (report.installed.epoch > epoch_ ||
-        (report.installed.epoch == epoch_ && report.installed.seq.value > last_seq_)) {
-      return Refusal{
-          RefusalCode::kInvalidArgument,
-          absl::StrCat("grant ", report.installed.epoch.value, "/", report.installed.seq.value,
-                       " of ", report.dependency.value, " was never sent"),
-          epoch_};
+    const GrantStamp& installed = report.installed;
+    const std::string grant = absl::StrCat("grant ", installed.epoch.value, "/",
+                                           installed.seq.value, " of ", report.dependency.value);
+    if (installed.epoch > epoch_) {
+      return Refusal{RefusalCode::kInvalidArgument, absl::StrCat(grant, " was never sent"), epoch_};
+    }
+    if (installed.epoch == epoch_ && installed.seq.value > last_seq_) {
+      // Another reign had the same epoch: this one's store is a copy from before it.
+      BeginNewReign(Epoch(epoch_.value + 1),
+                    absl::StrCat(grant, " was sent by another controller"));
+      return Refusal{RefusalCode::kNotReady, "a new reign begins, which will learn", epoch_};
     }
   }
   return std::nullopt;

@@ -1,10 +1,23 @@
 #include "controller/src/durable_bounds.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
+
+namespace {
+
+Bound LowestOf(Bound a, const Bound& b) {
+  a.steps = Lowest(a.steps, b.steps);
+  a.lease = std::min(a.lease, b.lease);
+  a.base_lease = std::min(a.base_lease, b.base_lease);
+  a.call_deadline = std::min(a.call_deadline, b.call_deadline);
+  return a;
+}
+
+}  // namespace
 
 DurableBounds::DurableBounds(const std::vector<Bound>& found) {
   for (const Bound& bound : found) durable_[bound.key] = bound;
@@ -15,16 +28,20 @@ void DurableBounds::Touch(const BoundKey& key, Instant now) {
   if (!touched_at_.has_value()) touched_at_ = now;
 }
 
-bool DurableBounds::Covers(const BoundKey& key, const Steps& steps) const {
-  return FitsUnder(steps, Lowest(key));
+bool DurableBounds::Covers(const Bound& bound) const {
+  const std::optional<Bound> lowest = LowestBound(bound.key);
+  if (!lowest.has_value()) return bound.steps == Steps{};
+  return FitsUnder(bound.steps, lowest->steps) && bound.lease <= lowest->lease &&
+         bound.base_lease <= lowest->base_lease && bound.call_deadline <= lowest->call_deadline;
 }
 
-Steps DurableBounds::Lowest(const BoundKey& key) const {
+std::optional<Bound> DurableBounds::LowestBound(const BoundKey& key) const {
   const auto durable = durable_.find(key);
-  const Steps held = durable == durable_.end() ? Steps{} : durable->second.steps;
+  if (durable == durable_.end()) return std::nullopt;
   const auto pending = pending_.find(key);
-  if (pending == pending_.end()) return held;
-  return pending->second.has_value() ? plimsoll::Lowest(held, pending->second->steps) : Steps{};
+  if (pending == pending_.end()) return durable->second;
+  if (!pending->second.has_value()) return std::nullopt;
+  return LowestOf(durable->second, *pending->second);
 }
 
 void DurableBounds::Add(WriteBatch& batch, const BoundKey& key, const Wanted& wanted) {
@@ -58,8 +75,11 @@ void DurableBounds::Finish(bool ok, Instant now) {
     Touch(key, now);
     const auto held = durable_.find(key);
     if (held == durable_.end()) continue;
-    held->second.steps =
-        wanted.has_value() ? plimsoll::Lowest(held->second.steps, wanted->steps) : Steps{};
+    if (wanted.has_value()) {
+      held->second = LowestOf(held->second, *wanted);
+    } else {
+      held->second.steps = Steps{};
+    }
   }
 }
 

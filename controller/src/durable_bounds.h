@@ -25,10 +25,10 @@ class DurableBounds {
 
   // The bound of this key may have changed.
   void Touch(const BoundKey& key, Instant now);
-  // True if a successor is sure to find at least `steps` for this key.
-  bool Covers(const BoundKey& key, const Steps& steps) const;
-  // The least that a successor could find; zero if it may find nothing.
-  Steps Lowest(const BoundKey& key) const;
+  // True if a successor is sure to find at least these steps and terms for the bound's key.
+  bool Covers(const Bound& bound) const;
+  // The least that a successor could find, in every component; nothing if it may find nothing.
+  std::optional<Bound> LowestBound(const BoundKey& key) const;
 
   bool writing() const { return writing_; }
   // Since when something waits to be written; nothing if all is.

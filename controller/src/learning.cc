@@ -25,17 +25,14 @@ bool ProvesGrant(const SyncRequest& request) {
 void Core::Impl::BeginLearning(const std::string& why) {
   learning_ = true;
   lost_why_ = why;
-  const bool reserves =
-      std::any_of(dependencies_.begin(), dependencies_.end(),
-                  [](const auto& entry) { return entry.second.policy.outage.reserve > 0; });
-  const absl::Duration hold = std::max(LongestHold(), durable_longest_hold_);
-  learning_until_ = reserves ? kInfiniteFuture : now_ + hold;
+  learning_until_ = now_ + longest_hold_;
+  const std::string until =
+      learning_until_ == kInfiniteFuture
+          ? "until an operator vouches for the state, because a reserve never runs out."
+          : absl::StrCat("for ", absl::FormatDuration(longest_hold_), ".");
   Log(EventType::kStoreLost, nullptr, DependencyId(),
       absl::StrCat(why, ". Learning: what agents prove to hold is renewed, nothing is raised, ",
-                   "newcomers get nothing, ",
-                   reserves ? "until an operator vouches for the state, because a reserve never "
-                              "runs out."
-                            : absl::StrCat("for ", absl::FormatDuration(hold), ".")));
+                   "newcomers get nothing, ", until));
 }
 
 void Core::Impl::EndLearningIfOver() {
@@ -51,10 +48,25 @@ absl::Duration Core::Impl::LongestHold() const {
   absl::Duration longest;
   for (const auto& [name, dependency] : dependencies_) {
     const Policy& policy = dependency.policy;
+    if (policy.outage.reserve > 0) return absl::InfiniteDuration();
     longest = std::max(longest, policy.outage.base_lease + policy.call_deadline);
   }
   const double error = options_.clock_rate_error;
   return longest * ((1 + error) / (1 - error));
+}
+
+// It must be durable before the first grant under new terms is: with the next write.
+void Core::Impl::NoteLongestHold() {
+  longest_hold_ = std::max(longest_hold_, LongestHold());
+  if (longest_hold_ > durable_longest_hold_) extra_.longest_hold = longest_hold_;
+}
+
+// What these books say is not all that was granted. The loss must be durable before anything else
+// is said, or a restart would forget it.
+void Core::Impl::BeginNewReign(Epoch epoch, const std::string& why) {
+  RefuseHeld(RefusalCode::kNotReady, "the store is older than what agents know");
+  extra_.new_epoch = epoch;
+  lost_why_ = absl::StrCat("The store is older than the fleet: ", why);
 }
 
 // An agent knows of a later reign than this store does.
@@ -70,10 +82,7 @@ std::optional<Refusal> Core::Impl::CheckEpoch(const SyncRequest& request) {
     Depose(why);
     return Refusal{RefusalCode::kNotLeader, "another controller reigns", epoch_};
   }
-  const Epoch next(request.epoch.value + 1);
-  RefuseHeld(RefusalCode::kNotReady, "the store is older than what agents know");
-  extra_.new_epoch = next;
-  lost_why_ = absl::StrCat("The store is older than the fleet: ", why);
+  BeginNewReign(Epoch(request.epoch.value + 1), why);
   return Refusal{RefusalCode::kNotReady,
                  absl::StrCat(why, ": its store is older than what agents know; it will learn"),
                  epoch_};
@@ -87,10 +96,11 @@ bool Core::Impl::AwaitsNewReign() const {
 std::optional<Refusal> Core::Impl::CheckUnknown(const SyncRequest& request) {
   const Refusal unknown{RefusalCode::kSessionUnknown, "no such session; register again", epoch_};
   const auto order = internal::OrderOf(request.session);
-  if (!order.has_value() || order->first == epoch_.value || !ProvesGrant(request)) return unknown;
+  if (!order.has_value() || order->first >= epoch_.value || !ProvesGrant(request)) return unknown;
   if (new_store_ && !learning_) {
-    BeginLearning(absl::StrCat("Session ", request.session.value,
-                               " holds a grant, though this store was new"));
+    BeginNewReign(Epoch(epoch_.value + 1), absl::StrCat("session ", request.session.value,
+                                                        " holds a grant, but the store was new"));
+    return Refusal{RefusalCode::kNotReady, "a new reign begins, which will learn", epoch_};
   }
   if (!learning_) return unknown;
   if (static_cast<int>(sessions_.size()) >= options_.sessions_max) {
@@ -123,6 +133,8 @@ void Core::Impl::BookClaim(DependencyState& dependency, const SessionState& sess
                            const DependencyReport& report) {
   Steps claim = report.in_force;
   claim.limit = std::max(claim.limit, report.in_flight);
+  claim.base = std::min(claim.base, claim.limit);
+  claim.reserve = std::min(claim.reserve, claim.base);
   dependency.ledger.Claim(session.id, claim);
   Member& member = dependency.members.at(session.id);
   member.demand.AssumeAtLeast(report.in_force.limit);
@@ -133,6 +145,9 @@ Steps Core::Impl::Renewed(const DependencyState& dependency, const SessionId& id
   const Member& member = dependency.members.at(id);
   Steps steps = member.in_force;
   steps.limit = std::min(steps.limit, dependency.ledger.Reserved(id));
+  // Nothing rises, but a cut is a cut.
+  const bool over = dependency.ledger.Reserved() > dependency.policy.quota_or_max();
+  if (dependency.retired || over) steps.limit = std::min(steps.limit, member.offer);
   steps.base = std::min(steps.limit, steps.base);
   steps.reserve = std::min(steps.base, steps.reserve);
   return steps;

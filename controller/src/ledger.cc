@@ -9,7 +9,10 @@ namespace {
 
 double Stretch(double rate_error) { return (1 + rate_error) / (1 - rate_error); }
 
-LedgerTerms Widest(const LedgerTerms& a, const LedgerTerms& b) {
+// So many grants that were not acknowledged are kept apart.
+constexpr std::size_t kSentMax = 64;
+
+LedgerTerms WidestOf(const LedgerTerms& a, const LedgerTerms& b) {
   return {std::max(a.lease, b.lease), std::max(a.base_lease, b.base_lease),
           std::max(a.call_deadline, b.call_deadline),
           std::max(a.clock_rate_error, b.clock_rate_error)};
@@ -32,13 +35,11 @@ void Ledger::Join(const SessionId& session, Instant now) {
 
 void Ledger::Inherit(const SessionId& session, const Steps& bound, const LedgerTerms& terms,
                      Instant now) {
+  // What the reign before sent may last longer than what this one would send.
+  Widen(terms, now);
   Join(session, now);
   Entry& entry = At(session);
   entry.inherited = bound;
-  entry.inherited_terms = terms;
-  // What the reign before sent may last longer than what this one would send.
-  entry.limit_hold = std::max(entry.limit_hold, LimitHoldFrom(now, terms));
-  entry.base_hold = std::max(entry.base_hold, BaseHoldFrom(now, terms));
   total_ += Reservation(entry);
 }
 
@@ -50,18 +51,27 @@ void Ledger::Claim(const SessionId& session, const Steps& claim) {
 }
 
 void Ledger::SetTerms(const LedgerTerms& terms, Instant now) {
-  const LedgerTerms former = Widest(terms_, former_terms_.value_or(terms_));
-  former_terms_ = former;
-  former_until_ = std::max(former_until_, BaseHoldFrom(now, former));
+  Widen(terms_, now);
   terms_ = terms;
 }
 
+void Ledger::Widen(const LedgerTerms& former, Instant now) {
+  former_terms_ = WidestOf(former, former_terms_.value_or(former));
+  former_until_ = std::max(former_until_, BaseHoldFrom(now, *former_terms_));
+}
+
+LedgerTerms Ledger::Widest() const { return WidestOf(terms_, former_terms_.value_or(terms_)); }
+
 void Ledger::ExtendHolds(const SessionId& session, Instant now) {
-  Entry& entry = At(session);
   if (former_terms_.has_value() && now >= former_until_) former_terms_.reset();
-  const LedgerTerms terms = Widest(terms_, former_terms_.value_or(terms_));
-  entry.limit_hold = std::max(entry.limit_hold, LimitHoldFrom(now, terms));
-  entry.base_hold = std::max(entry.base_hold, BaseHoldFrom(now, terms));
+  Entry& entry = At(session);
+  entry.heard_at = now;
+  ExtendFrom(entry, now);
+}
+
+void Ledger::ExtendFrom(Entry& entry, Instant heard_at) const {
+  entry.limit_hold = std::max(entry.limit_hold, LimitHoldFrom(heard_at, Widest()));
+  entry.base_hold = std::max(entry.base_hold, BaseHoldFrom(heard_at, Widest()));
   entry.limit_ended = false;
 }
 
@@ -70,7 +80,6 @@ Calls Ledger::Acknowledge(const SessionId& session, Seq installed, Calls in_flig
   const Calls before = Reservation(entry);
   std::erase_if(entry.sent, [installed](const auto& grant) { return grant.first < installed; });
   entry.inherited = Steps{};
-  entry.inherited_terms.reset();
   entry.in_flight = std::min(in_flight, before);
   const Calls after = Reservation(entry);
   PLIMSOLL_CHECK(after <= before, "a report never raises a reservation");
@@ -82,7 +91,10 @@ void Ledger::Book(const SessionId& session, Seq seq, const Steps& steps) {
   Entry& entry = At(session);
   PLIMSOLL_CHECK(entry.sent.empty() || entry.sent.back().first < seq, "grants are booked in order");
   const Calls before = Reservation(entry);
+  // The terms may have become longer since the message that this answers.
+  ExtendFrom(entry, entry.heard_at);
   entry.sent.emplace_back(seq, steps);
+  if (entry.sent.size() > kSentMax) MergeOldest(entry);
   total_ += Reservation(entry) - before;
 }
 
@@ -116,7 +128,7 @@ Ledger::Expired Ledger::ExpireAll(Instant now) {
 
 void Ledger::Fence(const SessionId& session, Instant now) {
   Entry& entry = At(session);
-  if (!entry.fence_at.has_value()) entry.fence_at = now + Stretched(terms_.call_deadline);
+  if (!entry.fence_at.has_value()) entry.fence_at = now + Stretched(Widest().call_deadline);
 }
 
 void Ledger::CancelFence(const SessionId& session) { At(session).fence_at.reset(); }
@@ -136,8 +148,8 @@ Steps Ledger::Bound(const SessionId& session) const {
 }
 
 LedgerTerms Ledger::Terms(const SessionId& session) const {
-  const LedgerTerms terms = Widest(terms_, former_terms_.value_or(terms_));
-  return Widest(terms, At(session).inherited_terms.value_or(terms));
+  PLIMSOLL_CHECK(Has(session), "the session has no entry in this ledger");
+  return Widest();
 }
 
 Instant Ledger::LimitHoldFrom(Instant now, const LedgerTerms& terms) const {
@@ -168,6 +180,12 @@ Steps Ledger::Top(const Entry& entry) {
 
 Calls Ledger::Reservation(const Entry& entry) {
   return std::max(Top(entry).limit, entry.in_flight);
+}
+
+// As one, they say no less than before, and are gone when the newer one is acknowledged.
+void Ledger::MergeOldest(Entry& entry) {
+  entry.sent[1].second = Highest(entry.sent[0].second, entry.sent[1].second);
+  entry.sent.erase(entry.sent.begin());
 }
 
 void Ledger::EndLimits(Entry& entry) {

@@ -56,7 +56,8 @@ class Ledger {
   // The session reports `installed` of this epoch, and calls in flight. Everything sent before it
   // is superseded (C2). Returns how much R fell.
   Calls Acknowledge(const SessionId& session, Seq installed, Calls in_flight);
-  // Books what is about to be sent. `seq` must be larger than all booked before in this dependency.
+  // Books what is about to be sent, under the terms that hold now. `seq` must be larger than all
+  // booked before in this dependency.
   void Book(const SessionId& session, Seq seq, const Steps& steps);
   void Release(const SessionId& session);
 
@@ -91,8 +92,8 @@ class Ledger {
   struct Entry {
     std::vector<std::pair<Seq, Steps>> sent;  // ascending, from the last acknowledged one on
     Steps inherited;
-    std::optional<LedgerTerms> inherited_terms;
     Calls in_flight = 0;
+    Instant heard_at;  // the last message, from which grants count at the latest
     Instant limit_hold;
     Instant base_hold;
     bool limit_ended = false;  // the limit's hold has run out and the books were rewritten
@@ -101,18 +102,22 @@ class Ledger {
 
   static Steps Top(const Entry& entry);
   static Calls Reservation(const Entry& entry);
+  static void MergeOldest(Entry& entry);
   static void EndLimits(Entry& entry);
   static void EndBases(Entry& entry);
   void ExpireEntry(Entry& entry, Instant now);
   Entry& At(const SessionId& session);
   const Entry& At(const SessionId& session) const;
   absl::Duration Stretched(absl::Duration duration) const { return duration * stretch_; }
+  LedgerTerms Widest() const;
+  void Widen(const LedgerTerms& former, Instant now);
+  void ExtendFrom(Entry& entry, Instant heard_at) const;
   Instant LimitHoldFrom(Instant now, const LedgerTerms& terms) const;
   Instant BaseHoldFrom(Instant now, const LedgerTerms& terms) const;
 
   LedgerTerms terms_;
   double stretch_;
-  // Of grants made before SetTerms(), as long as they can last.
+  // Of grants made before SetTerms(), or by another reign, as long as they can last.
   std::optional<LedgerTerms> former_terms_;
   Instant former_until_;
   absl::flat_hash_map<SessionId, Entry> entries_;

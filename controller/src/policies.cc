@@ -36,8 +36,8 @@ void Core::Impl::On(const PolicyEvent& event) {
         absl::StrCat(name.value, " has a policy now: quota ", QuotaOf(policy), "."));
     TellSettings(name);
   }
-  hasty_until_ = now_ + LongestHold();
-  if (LongestHold() > durable_longest_hold_) extra_.longest_hold = LongestHold();
+  NoteLongestHold();
+  hasty_until_ = now_ + longest_hold_;
   for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
   ConsiderAll();
 }

@@ -155,10 +155,19 @@ void Core::Impl::Remove(const SessionId& id, EventType why) {
       absl::StrCat(session.instance.value, " of ", session.service.value,
                    why == EventType::kInstanceLeft ? " left." : " was silent and has expired."));
   if (!session.nonce.empty()) by_nonce_.erase(session.nonce);
-  by_name_[{session.service, session.instance}].erase(id);
+  ForgetName(session);
   unwritten_.erase(id);
   sessions_.erase(id);
   for (const DependencyId& name : freed) ConsiderHungry(name);
+}
+
+void Core::Impl::ForgetName(const SessionState& session) {
+  const std::pair name(session.service, session.instance);
+  std::set<SessionId>& bearers = by_name_.at(name);
+  bearers.erase(session.id);
+  if (!bearers.empty()) return;
+  by_name_.erase(name);
+  shared_names_.erase(name);
 }
 
 void Core::Impl::ExpireAll() {

@@ -19,8 +19,8 @@ constexpr absl::Duration kFlushSoon = absl::Seconds(1);
 bool Core::Impl::IsDurable(const SessionState& session) const {
   return std::all_of(session.dependencies.begin(), session.dependencies.end(),
                      [&](const DependencyId& name) {
-                       const internal::Ledger& ledger = dependencies_.at(name).ledger;
-                       return durable_.Covers({name, session.id}, ledger.Bound(session.id));
+                       const std::optional<Bound> wanted = WantedBound({name, session.id});
+                       return !wanted.has_value() || durable_.Covers(*wanted);
                      });
 }
 
@@ -91,11 +91,13 @@ void Core::Impl::FinishExtra(bool ok) {
   const WriteBatch done = std::exchange(extra_under_way_, {});
   if (ok) {
     successor_ = done.new_epoch;
+    durable_longest_hold_ =
+        std::max(durable_longest_hold_, done.longest_hold.value_or(absl::ZeroDuration()));
     return;
   }
   extra_.learned = extra_.learned || done.learned;
   if (!extra_.new_epoch.has_value()) extra_.new_epoch = done.new_epoch;
-  if (!extra_.longest_hold.has_value()) extra_.longest_hold = done.longest_hold;
+  if (longest_hold_ > durable_longest_hold_) extra_.longest_hold = longest_hold_;
 }
 
 std::optional<Bound> Core::Impl::WantedBound(const BoundKey& key) const {

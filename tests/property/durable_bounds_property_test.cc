@@ -107,7 +107,8 @@ bool HoldsInAll(const LowestOf& lowest) {
 
 TEST(DurableBoundsPropertyTest, TheLowestIsNeverAboveWhatASuccessorMightFind) {
   EXPECT_TRUE(HoldsInAll([](const DurableBounds& bounds, const DoubtfulDisk&, int i) {
-    return bounds.Lowest(KeyOf(i)).limit;
+    const std::optional<Bound> lowest = bounds.LowestBound(KeyOf(i));
+    return lowest.has_value() ? lowest->steps.limit : 0;
   }));
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "plimsoll/core/check.h"
+
 namespace plimsoll::internal {
 namespace {
 
@@ -44,10 +46,7 @@ void CoreDriver::Written(WriteId write, const absl::Status& status) {
 
 void CoreDriver::SetPolicies(PolicySet policies) { Apply(PolicyEvent{std::move(policies)}); }
 
-void CoreDriver::Tick() {
-  clock_.Refresh();
-  Apply(TickEvent{});
-}
+void CoreDriver::Tick() { Apply(TickEvent{}); }
 
 void CoreDriver::Shutdown() { Apply(ShutdownEvent{}); }
 
@@ -60,12 +59,16 @@ std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
 }
 
 void CoreDriver::Apply(const Event& event) {
+  // After a suspend the first event may come before the first tick: holds must not start in the
+  // past.
+  clock_.Refresh();
   for (Action& action : core_.Apply(event, clock_.Now())) {
     if (auto* write = std::get_if<WriteAction>(&action)) {
       write_(std::move(*write));
       continue;
     }
-    if (!std::holds_alternative<ReplyAction>(action)) continue;
+    PLIMSOLL_CHECK(std::holds_alternative<ReplyAction>(action),
+                   "the stores of this server are exclusive: there is nothing to confirm");
     const auto& reply = std::get<ReplyAction>(action);
     const auto found = waiting_.find(reply.request);
     if (found == waiting_.end()) continue;

@@ -88,11 +88,14 @@ absl::Status Witness::Replace(const WitnessRecord& record) {
   if (descriptor < 0) return FileError(fresh, "make", errno);
   absl::Status done = WriteAndSync(descriptor, fresh, Format(record));
   if (done.ok()) done = RenameFile(fresh, path_);
-  if (done.ok()) done = SyncDirectory(directory_);
-  // Even after a failed sync, the file that is there now is the new one.
+  if (!done.ok()) {
+    ::close(descriptor);
+    return done;
+  }
+  // Even if the directory cannot be synced, the file that is there now is the new one.
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = descriptor;
-  return done;
+  return SyncDirectory(directory_);
 }
 
 void Witness::NoteCommits(std::int64_t commits) {

@@ -196,12 +196,25 @@ TEST(CoreTest, SyncsOutOfOrderChangeNothing) {
   EXPECT_EQ(driver.reserved(), 20);
 }
 
-TEST(CoreTest, AGrantThatWasNeverSentCannotBeAcknowledged) {
+TEST(CoreTest, AGrantThatWasNeverSentShowsThatTheseBooksAreNotAll) {
   CoreDriver driver(Policies({TestPolicy("db", 20)}));
   const SessionId session = driver.Join("i0");
   driver.Converse({session}, kSettle);
   driver.memory(session).installed.seq = Seq(1'000'000);
-  EXPECT_EQ(RefusalOf(driver, driver.Sync(session)).code, RefusalCode::kInvalidArgument);
+  EXPECT_EQ(RefusalOf(driver, driver.Sync(session)).code, RefusalCode::kNotReady);
+  EXPECT_TRUE(driver.core().learning());
+}
+
+TEST(CoreTest, WhoWasNotHeardForLongIsServedAgainWhenItIs) {
+  CoreDriver driver(Policies({TestPolicy("db", 20)}));
+  const SessionId session = driver.Join("i0");
+  // Its syncs arrive, and no answer reaches it.
+  for (int i = 0; i < 100; ++i) {
+    driver.Sync(session);
+    driver.Pass(absl::Milliseconds(250));
+  }
+  driver.Converse({session}, kSettle);
+  EXPECT_EQ(driver.limit(session), 20);
   EXPECT_EQ(driver.reserved(), 20);
 }
 

@@ -8,10 +8,11 @@ namespace {
 const BoundKey kKey{DependencyId("db"), SessionId("1-1")};
 constexpr Instant kNow{5};
 
-Bound MakeBound(Calls limit) {
+Bound MakeBound(Calls limit, Calls base = 0) {
   Bound bound;
   bound.key = kKey;
-  bound.steps = {limit, 0, 0};
+  bound.steps = {limit, base, 0};
+  bound.lease = bound.base_lease = bound.call_deadline = absl::Seconds(10);
   return bound;
 }
 
@@ -25,9 +26,19 @@ auto WantsNothing() {
 
 TEST(DurableBoundsTest, CoversWhatWasFound) {
   const DurableBounds bounds({MakeBound(5)});
-  EXPECT_TRUE(bounds.Covers(kKey, {5, 0, 0}));
-  EXPECT_FALSE(bounds.Covers(kKey, {6, 0, 0}));
-  EXPECT_FALSE(bounds.Covers(kKey, {5, 1, 0})) << "every component counts";
+  EXPECT_TRUE(bounds.Covers(MakeBound(5)));
+  EXPECT_FALSE(bounds.Covers(MakeBound(6)));
+  EXPECT_FALSE(bounds.Covers(MakeBound(5, 1))) << "every component counts";
+}
+
+TEST(DurableBoundsTest, TermsCountLikeSteps) {
+  const DurableBounds bounds({MakeBound(5)});
+  Bound longer = MakeBound(5);
+  longer.call_deadline = absl::Seconds(11);
+  EXPECT_FALSE(bounds.Covers(longer));
+  longer = MakeBound(5);
+  longer.base_lease = absl::Seconds(11);
+  EXPECT_FALSE(bounds.Covers(longer));
 }
 
 TEST(DurableBoundsTest, ARaiseCountsWhenItsWriteHasEnded) {
@@ -35,17 +46,17 @@ TEST(DurableBoundsTest, ARaiseCountsWhenItsWriteHasEnded) {
   bounds.Touch(kKey, kNow);
   const WriteBatch batch = bounds.Start(Wants(8));
   ASSERT_EQ(batch.put.size(), 1u);
-  EXPECT_FALSE(bounds.Covers(kKey, {8, 0, 0}));
+  EXPECT_FALSE(bounds.Covers(MakeBound(8)));
   bounds.Finish(true, kNow);
-  EXPECT_TRUE(bounds.Covers(kKey, {8, 0, 0}));
+  EXPECT_TRUE(bounds.Covers(MakeBound(8)));
 }
 
 TEST(DurableBoundsTest, ALoweringUnderWayCountsAtOnce) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
   (void)bounds.Start(Wants(2));
-  EXPECT_FALSE(bounds.Covers(kKey, {5, 0, 0})) << "a successor may find 2 already";
-  EXPECT_TRUE(bounds.Covers(kKey, {2, 0, 0}));
+  EXPECT_FALSE(bounds.Covers(MakeBound(5))) << "a successor may find 2 already";
+  EXPECT_TRUE(bounds.Covers(MakeBound(2)));
 }
 
 TEST(DurableBoundsTest, AnErasureUnderWayCountsAtOnce) {
@@ -53,7 +64,7 @@ TEST(DurableBoundsTest, AnErasureUnderWayCountsAtOnce) {
   bounds.Touch(kKey, kNow);
   const WriteBatch batch = bounds.Start(WantsNothing());
   EXPECT_EQ(batch.erase, std::vector{kKey});
-  EXPECT_FALSE(bounds.Covers(kKey, {1, 0, 0}));
+  EXPECT_FALSE(bounds.Covers(MakeBound(1)));
 }
 
 TEST(DurableBoundsTest, AfterAFailedWriteTheLowerOfBothCountsAndItIsWrittenAgain) {
@@ -61,12 +72,12 @@ TEST(DurableBoundsTest, AfterAFailedWriteTheLowerOfBothCountsAndItIsWrittenAgain
   bounds.Touch(kKey, kNow);
   (void)bounds.Start(Wants(2));
   bounds.Finish(false, kNow);
-  EXPECT_EQ(bounds.Lowest(kKey).limit, 2);
+  EXPECT_EQ(bounds.LowestBound(kKey)->steps.limit, 2);
   EXPECT_TRUE(bounds.touched_at().has_value());
   const WriteBatch again = bounds.Start(Wants(5));
   EXPECT_EQ(again.put.size(), 1u) << "the store may hold 2, so 5 has to be written";
   bounds.Finish(true, kNow);
-  EXPECT_TRUE(bounds.Covers(kKey, {5, 0, 0}));
+  EXPECT_TRUE(bounds.Covers(MakeBound(5)));
 }
 
 TEST(DurableBoundsTest, AFailedErasureIsRepeated) {

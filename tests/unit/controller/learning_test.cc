@@ -73,6 +73,23 @@ TEST_F(LearningTest, ARenewalIsDurableBeforeItIsSent) {
   EXPECT_TRUE(driver_.Replied(sync));
 }
 
+TEST_F(LearningTest, ASlowStoreLeavesTheAgentItsLease) {
+  driver_.HoldWrites();
+  const SessionId agent = Survivor("7-1", 9);
+  const RequestId sync = driver_.Sync(agent);
+  driver_.Pass(absl::Seconds(2));
+  ASSERT_TRUE(driver_.Replied(sync));
+  EXPECT_TRUE(AnswerTo(sync).grants.empty()) << "better than a limit of 0";
+}
+
+TEST_F(LearningTest, ACutIsObeyedAllTheSame) {
+  const SessionId agent = Survivor("7-1", 9);
+  driver_.Converse({agent}, absl::Seconds(1));
+  driver_.Apply(PolicyEvent{Policies({TestPolicy("db", 4)})});
+  driver_.Converse({agent}, absl::Seconds(3));
+  EXPECT_LE(driver_.limit(agent), 4);
+}
+
 TEST_F(LearningTest, NothingRisesAndNewcomersGetNothingUntilEverythingHasRunOut) {
   const SessionId old = Survivor("7-1", 9);
   const SessionId newcomer = driver_.Join("new");
@@ -157,8 +174,13 @@ TEST_F(NewStoreTest, AnAgentThatHoldsAGrantShowsThatItIsNotNew) {
   const SessionId agent = Survivor("3-1", 9);
   driver_.memory(agent).installed.epoch = Epoch(3);
   driver_.memory(agent).epoch = Epoch(3);
-  driver_.Sync(agent);
+  driver_.HoldWrites();
+  EXPECT_EQ(CodeOf(driver_.Sync(agent)), RefusalCode::kNotReady);
+  ASSERT_TRUE(driver_.writing()) << "a restart must not forget it";
+  EXPECT_EQ(driver_.batch().new_epoch, Epoch(8));
+  driver_.FinishWrite();
   EXPECT_TRUE(driver_.core().learning());
+  driver_.Sync(agent);
   EXPECT_EQ(driver_.reserved(agent), 9);
 }
 
@@ -196,6 +218,15 @@ TEST_F(OldStoreTest, AnAgentOfALaterEpochBeginsANewReignThatLearns) {
   driver_.Sync(agent);
   driver_.FinishWrite();
   EXPECT_EQ(driver_.reserved(agent), 9);
+}
+
+TEST_F(OldStoreTest, AGrantOfThisEpochThatWasNeverSentShowsAnotherReignOfTheSameEpoch) {
+  const SessionId agent = Survivor("5-1", 9);
+  driver_.memory(agent).epoch = Epoch(5);
+  driver_.memory(agent).installed = {Epoch(5), Seq(77)};
+  EXPECT_EQ(CodeOf(driver_.Sync(agent)), RefusalCode::kNotReady);
+  EXPECT_EQ(driver_.core().epoch(), Epoch(6));
+  EXPECT_TRUE(driver_.core().learning());
 }
 
 TEST_F(OldStoreTest, ANewReignWaitsForTheStore) {

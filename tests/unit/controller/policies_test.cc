@@ -110,6 +110,28 @@ TEST_F(PoliciesTest, AShorterCallDeadlineDoesNotShortenTheHoldOfCallsUnderWay) {
   EXPECT_EQ(driver_.reserved(agents_[0]), 1);
 }
 
+TEST_F(PoliciesTest, ALongerCallDeadlineIsCoveredFromTheFirstGrantThatNamesIt) {
+  Policy policy = TestPolicy("db", 40);
+  policy.call_deadline = absl::Seconds(60);
+  Set({policy});  // the held syncs are answered at once; then the agents fall silent
+  driver_.Pass(absl::Seconds(70));
+  EXPECT_EQ(driver_.reserved(), 40) << "calls may run for 60 s after a lease of 10 s";
+  driver_.Pass(absl::Seconds(3));
+  EXPECT_EQ(driver_.reserved(), 4) << "the bases";
+}
+
+TEST_F(PoliciesTest, AFenceWaitsForCallsThatBeganUnderALongerDeadline) {
+  Policy policy = TestPolicy("db", 40);
+  policy.call_deadline = absl::Milliseconds(100);
+  Set({policy});
+  const SessionId successor = driver_.Join("a");
+  driver_.Sync(successor);
+  driver_.Pass(absl::Seconds(2));
+  EXPECT_GT(driver_.reserved(agents_[0]), 0) << "the former deadline was 3 s";
+  driver_.Pass(absl::Seconds(2));
+  EXPECT_EQ(driver_.reserved(agents_[0]), 0);
+}
+
 TEST_F(PoliciesTest, AgentsAreToldNewSettings) {
   Policy policy = TestPolicy("db", 40);
   policy.call_deadline = absl::Seconds(1);
