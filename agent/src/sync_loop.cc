@@ -277,8 +277,8 @@ void SyncLoop::LogSteps() {
     if (step == 0) {
       Log(absl::StrCat("'", name.value, "': the limit is ", limit, " again"));
     } else {
-      Log(absl::StrCat("'", name.value, "': no controller has answered and the ",
-                       step == 1 ? "lease" : "base lease", " has run out: the limit is ", limit,
+      Log(absl::StrCat("'", name.value, "': the ", step == 1 ? "lease" : "base lease",
+                       " has run out without a newer grant: the limit is ", limit,
                        step == 1 ? ", the base" : ", the reserve"));
     }
   });

@@ -34,8 +34,8 @@ TEST_P(QuotaSimulationTest, EveryInvariantHoldsAfterEveryEvent) {
 
 INSTANTIATE_TEST_SUITE_P(
     Days, QuotaSimulationTest,
-    testing::Values(Days{"calm", 6, 0.94}, Days{"mild", 6, 0.84}, Days{"harsh", 10, 0.58},
-                    Days{"churn", 6, 0.1}, Days{"extreme", 4, 0.4}, Days{"open", 4, 0.93},
+    testing::Values(Days{"calm", 4, 0.93}, Days{"mild", 4, 0.82}, Days{"harsh", 5, 0.55},
+                    Days{"churn", 4, 0.1}, Days{"extreme", 3, 0.4}, Days{"open", 4, 0.93},
                     Days{"anonymous", 4, 0.4}, Days{"reserve", 4, 0.5}, Days{"quota", 6, 0.5},
                     Days{"cuts", 4, 0.3}, Days{"lost", 6, 0.35}, Days{"failover", 6, 0.5},
                     Days{"hot", 4, 0.05}, Days{"split", 6, 0.35}, Days{"deploy", 4, 0.75},

@@ -117,7 +117,9 @@ TEST_F(SyncLoopTest, LogsEachStepDown) {
   Advance(absl::Hours(24));
   network_.Reply(NoAnswer{absl::UnavailableError("refused")});
   TakeAfterPause();
-  EXPECT_THAT(Log(), Contains(HasSubstr("the base lease has run out: the limit is 0")));
+  EXPECT_THAT(
+      Log(),
+      Contains(HasSubstr("the base lease has run out without a newer grant: the limit is 0")));
 }
 
 TEST_F(SyncLoopTest, AnAnswerThatCannotBeUnderstoodChangesNothing) {
@@ -174,7 +176,7 @@ TEST_F(SyncLoopTest, TimeThatTheLeaseClockDidNotCountDropsLimitsToTheirReserve) 
   network_.Reply(answer);
   const SyncRequest next = TakeSync();
   EXPECT_EQ(port_.limit(), 0);
-  EXPECT_THAT(Log(), ElementsAre(HasSubstr("ahead of the lease clock")));
+  EXPECT_THAT(Log(), Contains(HasSubstr("ahead of the lease clock")));
 
   answer.grants = {MakeGrant(kPayments, 51, next.n, 9)};
   network_.Reply(answer);
