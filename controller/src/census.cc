@@ -71,9 +71,9 @@ Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {
 }
 
 Service& ServiceOf(Services& services, const DependencyState& dependency, const Member& member) {
-  for (Service& service : services) {
-    if (service.state == member.service) return service;
-  }
+  std::optional<std::size_t>& row = member.service->row;
+  if (row.has_value()) return services[*row];
+  row = services.size();
   Service service{&member.session->service, member.service, {}, {}, 0};
   const auto found = dependency.policy.services.find(member.session->service);
   if (found != dependency.policy.services.end()) service.settings = found->second;
@@ -151,7 +151,10 @@ Census TakeCensus(DependencyState& dependency, const std::map<SessionId, Session
                   Instant now) {
   Census census;
   NoteAttention(dependency, now);
-  for (auto& [name, service] : dependency.services) service.members = 0;
+  for (auto& [name, service] : dependency.services) {
+    service.members = 0;
+    service.row.reset();
+  }
   for (auto& [id, member] : dependency.members) {
     FindService(dependency, sessions, id, member);
     ++member.service->members;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
@@ -24,6 +25,7 @@ struct ServiceState {
   Turn turn;  // among the services
   Ring ring;  // of its instances
   int members = 0;
+  std::optional<std::size_t> row;  // in the census that is being taken
 };
 
 // One session at one dependency: what it was sent, what it reported, what it should have.
