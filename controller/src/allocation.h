@@ -24,8 +24,8 @@ namespace plimsoll::internal {
 // call has the same chance at every instance of one service, wherever the load balancer sent it.
 // Where shares are below one call, services and instances that want one take turns (turns.h).
 //
-// Kept back: the join reserve. Sessions whose limit's hold has run out, and fenced ones, get no
-// share; what they still hold is taken from the capacity. Leaving sessions keep what runs.
+// Kept back: the join reserve, and what silent and fenced sessions hold (census.h); these get no
+// share. Leaving sessions keep what runs.
 // Instances with nothing to do keep a call as long as there is one for everybody.
 //
 // The base of an instance is its part of the minimum of its service, spread evenly by name, or what

@@ -168,10 +168,6 @@ bool Ledger::BaseHeld(const SessionId& session, Instant now) const {
   return now < At(session).base_hold;
 }
 
-std::size_t Ledger::Unacknowledged(const SessionId& session) const {
-  return At(session).sent.size();
-}
-
 Steps Ledger::Top(const Entry& entry) {
   Steps top = entry.inherited;
   for (const auto& [seq, steps] : entry.sent) top = Highest(top, steps);

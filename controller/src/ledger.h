@@ -85,8 +85,6 @@ class Ledger {
   // True while the limit's hold runs.
   bool LimitHeld(const SessionId& session, Instant now) const;
   bool BaseHeld(const SessionId& session, Instant now) const;
-  // Grants sent and not acknowledged.
-  std::size_t Unacknowledged(const SessionId& session) const;
 
  private:
   struct Entry {

@@ -136,32 +136,19 @@ Scenario Split() {
   return scenario;
 }
 
-Scenario Deploy() {
-  Scenario scenario = From(Mild(), "deploy");
-  scenario.agents = 10;
-  scenario.agents_at_start = 8;
+// Instances come and go by plan, and the product's own join reserve is there for them.
+Scenario Planned(Scenario scenario, const char* name, FleetPlan plan, int agents, int at_start) {
+  scenario.name = name;
+  scenario.plan = plan;
+  scenario.agents = agents;
+  scenario.agents_at_start = at_start;
   scenario.join_reserve.reset();
-  scenario.plan = FleetPlan::kRolling;
   return scenario;
 }
 
-Scenario Scale() {
-  Scenario scenario = From(Mild(), "scale");
-  scenario.agents = 40;
-  scenario.agents_at_start = 4;
-  scenario.join_reserve.reset();
-  scenario.plan = FleetPlan::kScale;
-  return scenario;
-}
-
-Scenario Jobs() {
-  Scenario scenario = From(Calm(), "jobs");
-  scenario.agents = 48;
-  scenario.agents_at_start = 8;
-  scenario.join_reserve.reset();
-  scenario.plan = FleetPlan::kJobs;
-  return scenario;
-}
+Scenario Deploy() { return Planned(Mild(), "deploy", FleetPlan::kRolling, 10, 8); }
+Scenario Scale() { return Planned(Mild(), "scale", FleetPlan::kScale, 40, 4); }
+Scenario Jobs() { return Planned(Calm(), "jobs", FleetPlan::kJobs, 48, 8); }
 
 Scenario CrashLoop() {
   Scenario scenario = From(Calm(), "crashloop");
