@@ -55,6 +55,7 @@ SyncLoop::SyncLoop(SessionOptions options, const Clock& clock, Random random,
       session_(std::move(options), random_),
       looked_at_(clock.Now()),
       looked_at_wall_(clock.WallTime()),
+      looked_at_wall_after_(looked_at_),
       instance_(session_.instance().value) {}
 
 SyncLoop::~SyncLoop() { Stop(); }
@@ -170,11 +171,14 @@ void SyncLoop::Sleep(Instant until) {
 // machines that are paused or moved: rule A6.
 Instant SyncLoop::Look() {
   clock_.Refresh();
-  const Instant now = clock_.Now();
+  // The thread may be put aside between two readings: that is no lost time.
+  const Instant before = clock_.Now();
   const absl::Time wall = clock_.WallTime();
-  const absl::Duration lost = (wall - looked_at_wall_) - (now - looked_at_);
+  const Instant now = clock_.Now();
+  const absl::Duration lost = (wall - looked_at_wall_) - (now - looked_at_wall_after_);
   looked_at_ = now;
   looked_at_wall_ = wall;
+  looked_at_wall_after_ = before;
   if (lost > kLostTime) {
     Log(absl::StrCat("calendar time went ", absl::FormatDuration(lost),
                      " ahead of the lease clock: limits fall to their reserve until the "
