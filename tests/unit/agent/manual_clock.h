@@ -18,6 +18,10 @@ class ManualClock final : public Clock {
     return absl::UnixEpoch() + absl::Nanoseconds(now_ns_.load() + uncounted_ns_.load());
   }
 
+  void Refresh() const override { ++refreshed_; }
+  // How often it was.
+  std::int64_t refreshed() const { return refreshed_; }
+
   void Advance(absl::Duration by) { now_ns_ += absl::ToInt64Nanoseconds(by); }
   // Time that only the calendar counts, as in a virtual machine that was paused.
   void LoseTime(absl::Duration by) { uncounted_ns_ += absl::ToInt64Nanoseconds(by); }
@@ -25,6 +29,7 @@ class ManualClock final : public Clock {
  private:
   std::atomic<std::int64_t> now_ns_;
   std::atomic<std::int64_t> uncounted_ns_{0};
+  mutable std::atomic<std::int64_t> refreshed_{0};
 };
 
 }  // namespace plimsoll

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "tests/unit/agent/fake_transport.h"
 #include "tests/unit/agent/manual_clock.h"
@@ -78,12 +79,19 @@ class SyncLoopTest : public ::testing::Test {
     for (std::vector<std::string> lines = Log(); std::ranges::none_of(lines, has_part);
          lines = Log()) {
       network_.Reply(NoAnswer{absl::UnavailableError("refused")});
-      Advance(absl::Milliseconds(10));
+      AdvanceSeen(absl::Milliseconds(10));
     }
+  }
+  // Advances, and waits until the loop has looked at the clock: a loop that the machine has put
+  // aside would else see hours pass at once.
+  void AdvanceSeen(absl::Duration by) {
+    const std::int64_t before = clock_.refreshed();
+    Advance(by);
+    while (clock_.refreshed() == before && !network_.HasMessage()) std::this_thread::yield();
   }
   // Takes the next message, however long the loop pauses before it.
   Sent TakeAfterPause() {
-    while (!network_.HasMessage()) Advance(absl::Milliseconds(10));
+    while (!network_.HasMessage()) AdvanceSeen(absl::Milliseconds(10));
     return network_.Take();
   }
 
