@@ -80,8 +80,18 @@ std::string_view ToString(AlgorithmKind kind) {
       return "fixed";
     case AlgorithmKind::kAimd:
       return "aimd";
+    case AlgorithmKind::kVegas:
+      return "vegas";
+    case AlgorithmKind::kGradient:
+      return "gradient";
     case AlgorithmKind::kGradient2:
       return "gradient2";
+    case AlgorithmKind::kEnvoyGradient:
+      return "envoy_gradient";
+    case AlgorithmKind::kBdp:
+      return "bdp";
+    case AlgorithmKind::kFleetKnee:
+      return "fleet_knee";
   }
   return "unknown";
 }
@@ -89,7 +99,7 @@ std::string_view ToString(AlgorithmKind kind) {
 absl::Status Validate(const AlgorithmConfig& config) {
   Violations violations;
   violations.Require(ToString(config.kind) != "unknown", "kind", static_cast<int>(config.kind),
-                     "must be fixed, aimd or gradient2");
+                     "must be the kind of a law that there is");
   if (config.reference_exact) {
     CheckReferenceBounds(config, violations);
   } else {

@@ -17,6 +17,14 @@ absl::StatusOr<std::unique_ptr<LimitAlgorithm>> MakeAlgorithm(const AlgorithmCon
       return std::make_unique<internal::AimdLaw>(config);
     case AlgorithmKind::kGradient2:
       return std::make_unique<internal::Gradient2Law>(config);
+    case AlgorithmKind::kVegas:
+    case AlgorithmKind::kGradient:
+    case AlgorithmKind::kEnvoyGradient:
+    case AlgorithmKind::kBdp:
+      return absl::UnimplementedError("not yet");
+    case AlgorithmKind::kFleetKnee:
+      return absl::InvalidArgumentError(
+          "algorithm = fleet_knee: is a law of pools, made by MakeFleetKnee");
   }
   return absl::InternalError("a valid configuration names a law that cannot be made");
 }

@@ -144,6 +144,8 @@ Calls Policy::join_reserve_or_default() const {
 
 std::string_view ToString(Scope scope) { return scope == Scope::kFleet ? "FLEET" : "INSTANCE"; }
 
+std::string_view ToString(Mode mode) { return mode == Mode::kEnforce ? "ENFORCE" : "OBSERVE"; }
+
 std::string_view ToString(LeaseStage stage) {
   switch (stage) {
     case LeaseStage::kLease:

@@ -19,6 +19,11 @@ struct Observation {
   Calls in_flight = 0;                            // the most calls in flight in the window
   bool dropped = false;                           // too many calls ended by overload
   std::int64_t samples = 0;                       // calls that ended in the window; >= 1
+  std::int64_t failed = 0;                        // of these, ended by overload
+  absl::Duration length = absl::ZeroDuration();   // of the window, on the clock that measured it
+  absl::Duration elapsed = absl::ZeroDuration();  // since the observation before; >= length
+  // Randomness is handed in: uniform in [0, 1), drawn anew for each observation.
+  double draw = 0.5;
 };
 
 // A new limit and why. `limit` always lies between the floor and the ceiling of the config.
@@ -67,7 +72,8 @@ class LimitAlgorithm {
   virtual Decision Decide(LawState& state, const Observation& observation) const = 0;
 };
 
-// Returns kInvalidArgument if Validate(config) finds faults.
+// Returns kInvalidArgument if Validate(config) finds faults, or for fleet_knee, which is no law of
+// single windows.
 absl::StatusOr<std::unique_ptr<LimitAlgorithm>> MakeAlgorithm(const AlgorithmConfig& config);
 
 }  // namespace plimsoll

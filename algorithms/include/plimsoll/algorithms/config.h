@@ -8,9 +8,18 @@
 
 namespace plimsoll {
 
-enum class AlgorithmKind { kFixed, kAimd, kGradient2 };
+enum class AlgorithmKind {
+  kFixed,
+  kAimd,
+  kVegas,
+  kGradient,
+  kGradient2,
+  kEnvoyGradient,
+  kBdp,
+  kFleetKnee,  // a law of pools (fleet_knee.h); the others look at one window
+};
 
-// The names used in configuration and REST: "fixed", "aimd", "gradient2".
+// The names used in configuration and REST: "fixed", "aimd", "fleet_knee".
 std::string_view ToString(AlgorithmKind kind);
 
 // `additive increase, multiplicative decrease`: blind to latency below `latency_threshold`, so set
@@ -37,6 +46,29 @@ struct Gradient2Config {
   int warmup_window = 10;             // samples averaged arithmetically first, >= 1
 };
 
+// Finds the knee of throughput against concurrency from small coordinated changes of the limits,
+// pooled over all replicas: fleet_knee.h has the law. The defaults need no tuning; what an operator
+// may want to choose is `theta`.
+struct FleetKneeConfig {
+  // One per cent more concurrency must bring at least theta per cent more throughput. Smaller
+  // values trade latency for the last bit of throughput. [0.05, 0.30].
+  double theta = 0.15;
+  // Measurement epochs last ten latencies, between these. [100 ms, 60 s], min <= max. Shorter
+  // epochs decide faster and cost more messages and a louder dither.
+  absl::Duration epoch_min = absl::Milliseconds(500);
+  absl::Duration epoch_max = absl::Seconds(4);
+  // An epoch goes on until so many calls have ended per replica (in the pool, if the dependency is
+  // shared), at most eight times its length. [5, 1000]. More: surer and slower.
+  int samples_min = 20;
+  // The dither is as loud as the precision needs, between these shares of the limit.
+  // [0.01, 0.5], min <= max.
+  double dither_min = 0.06;
+  double dither_max = 0.30;
+  // The limit is lowered, whatever throughput says, while the latency (the percentile that the
+  // policy's window names) is above this. Infinite: no such target. > 0.
+  absl::Duration latency_target = absl::InfiniteDuration();
+};
+
 // One law and its bounds. floor and ceiling bind every law.
 struct AlgorithmConfig {
   AlgorithmKind kind = AlgorithmKind::kFixed;
@@ -45,6 +77,7 @@ struct AlgorithmConfig {
   Calls initial = 20;   // between floor and ceiling; the limit of `fixed`
   AimdConfig aimd;
   Gradient2Config gradient2;
+  FleetKneeConfig fleet_knee;
   // Reproduces the reference implementation bit by bit, its known faults included: the floor and
   // the queue may be 0, `initial` may lie outside the bounds, the floor above the ceiling, drops
   // are ignored where the reference ignores them. For the conformance tests only; the configuration

@@ -20,11 +20,31 @@ enum class Scope {
 // "FLEET", "INSTANCE"; of static storage.
 std::string_view ToString(Scope scope);
 
+// Whether the limits hold.
+enum class Mode {
+  kEnforce,
+  // The controller runs, explains and publishes what it would do; agents count whom they would
+  // refuse, and refuse nobody. The quota is not kept.
+  kObserve,
+};
+
+// "ENFORCE", "OBSERVE"; of static storage.
+std::string_view ToString(Mode mode);
+
+// Which latency of a window the law is told.
+enum class LatencySignal {
+  kPercentile,  // of the calls that ended
+  kMean,        // in-flight time over calls that ended: calls that hang count while they hang
+};
+
 // What a window must hold to move a limit, and which number is read from it.
 struct WindowConfig {
   absl::Duration length = absl::Seconds(1);  // [100 ms, 60 s]
   int samples_min = 20;                      // fewer ended calls move no limit. >= 1
-  double percentile = 0.9;                   // latency of the windows, (0, 1]
+  LatencySignal latency = LatencySignal::kPercentile;
+  double percentile = 0.9;  // if the latency is a percentile, (0, 1]
+  // A higher latency counts as overload, like drops, whatever the law thinks of it. > 0.
+  absl::Duration latency_ceiling = absl::InfiniteDuration();
   double drop_tolerance = 0.05;  // a larger share of dropped calls counts as overload. [0, 1)
 };
 
@@ -67,6 +87,7 @@ struct Policy {
   // The most calls in flight, fleet-wide, ever. Absent: no quota, only the algorithm limits.
   std::optional<Calls> quota;  // >= 1
   Scope scope = Scope::kFleet;
+  Mode mode = Mode::kEnforce;
   // floor and ceiling are per instance. With scope fleet, the law itself runs between the floor and
   // the quota, starting from `initial`, by default the quota.
   AlgorithmConfig algorithm;
