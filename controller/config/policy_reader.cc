@@ -1,4 +1,4 @@
-#include "controller/main/policy_reader.h"
+#include "controller/config/policy_reader.h"
 
 #include <algorithm>
 #include <optional>
@@ -223,6 +223,15 @@ void ReportViolations(const absl::Status& status, const std::string& pointer,
     if (FollowsFromOthers(name, pointer, fallback, faults)) continue;
     faults.Add(PointerOf(name, pointer, fallback, faults), violation);
   }
+}
+
+Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& faults) {
+  const std::string pointer = map.pointer();
+  ReadSettings(map, policy, faults);
+  map.Finish();
+  FitInitial(policy);
+  ReportViolations(Validate(policy, lease), pointer, pointer, faults);
+  return policy;
 }
 
 PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "controller/main/map_reader.h"
+#include "controller/config/map_reader.h"
 #include "plimsoll/controller/policy.h"
 
 namespace plimsoll {
@@ -9,6 +9,10 @@ namespace plimsoll {
 // Reads the sections "defaults" and "dependencies" of the top map, and reports what is wrong with
 // them. `defaults` is what a dependency is that sets nothing; `lease` that of agents.lease.
 PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults);
+
+// Reads a map that is one policy, with the keys of a dependency but for its name, and reports what
+// is wrong with it. `policy` is what holds where the map sets nothing.
+Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& faults);
 
 // Reports what a Validate() found, "NAME = VALUE: RULE; …" as all of them give it, at the keys of
 // that name below `pointer`; what is set there by default only, at the same key below `fallback`,
