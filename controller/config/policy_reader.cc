@@ -143,26 +143,6 @@ bool FollowsFromOthers(const std::string& name, const std::string& pointer,
          !faults.Written(absl::StrCat(fallback, "/", name));
 }
 
-// Splits "a = 1: rule; b = 2: rule; and more of it" into its two violations.
-std::vector<std::string> SplitViolations(const std::string& message) {
-  std::vector<std::string> violations;
-  const std::vector<std::string> parts = absl::StrSplit(message, "; ");
-  for (const std::string& part : parts) {
-    const auto name_end = std::find_if_not(part.begin(), part.end(), [](char c) {
-      // Names of services are part of some.
-      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
-             c == '-' || c == '~';
-    });
-    const bool begins = absl::StartsWith(std::string(name_end, part.end()), " = ");
-    if (begins || violations.empty()) {
-      violations.push_back(part);
-    } else {
-      absl::StrAppend(&violations.back(), "; ", part);
-    }
-  }
-  return violations;
-}
-
 // `initial` has to fit the bounds even where nobody has set it.
 void FitInitial(Policy& policy) {
   AlgorithmConfig& algorithm = policy.algorithm;
@@ -213,6 +193,25 @@ std::string PathOf(const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> SplitViolations(const std::string& message) {
+  std::vector<std::string> violations;
+  const std::vector<std::string> parts = absl::StrSplit(message, "; ");
+  for (const std::string& part : parts) {
+    const auto name_end = std::find_if_not(part.begin(), part.end(), [](char c) {
+      // Names of services and places in lists are part of some.
+      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+             c == '-' || c == '~' || c == '[' || c == ']';
+    });
+    const bool begins = absl::StartsWith(std::string(name_end, part.end()), " = ");
+    if (begins || violations.empty()) {
+      violations.push_back(part);
+    } else {
+      absl::StrAppend(&violations.back(), "; ", part);
+    }
+  }
+  return violations;
+}
 
 void ReportViolations(const absl::Status& status, const std::string& pointer,
                       const std::string& fallback, Faults& faults) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/time/time.h"
 #include "controller/config/map_reader.h"
 #include "plimsoll/controller/policy.h"
@@ -19,5 +22,9 @@ Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& fa
 // if the file has that.
 void ReportViolations(const absl::Status& status, const std::string& pointer,
                       const std::string& fallback, Faults& faults);
+
+// Splits the message of a Validate(), "a = 1: rule; b = 2: rule; and more of it", into its two
+// violations.
+std::vector<std::string> SplitViolations(const std::string& message);
 
 }  // namespace plimsoll
