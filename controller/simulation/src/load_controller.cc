@@ -65,8 +65,7 @@ void LoadController::CollectDecisions(std::vector<LogEvent>& decisions) {
   const std::int64_t total = core_->log().total(EventType::kLimitChanged);
   const auto fresh = static_cast<int>(total - std::exchange(decisions_collected_, total));
   if (fresh == 0) return;
-  std::vector<LogEvent> newest =
-      core_->log().Find({.type = EventType::kLimitChanged}, fresh);
+  std::vector<LogEvent> newest = core_->log().Find({.type = EventType::kLimitChanged}, fresh);
   decisions.insert(decisions.end(), std::make_move_iterator(newest.rbegin()),
                    std::make_move_iterator(newest.rend()));
 }

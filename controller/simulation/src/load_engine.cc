@@ -234,8 +234,8 @@ void LoadEngine::Sample() {
   if (controller_ && policy_.quota && in_force > *policy_.quota) ++run_.quota_violations;
   CollectDecisions();
   if (options_.progress) {
-    options_.progress(std::min(1.0, absl::FDivDuration(queue_.now() - Instant(),
-                                                       scenario_.length)));
+    options_.progress(
+        std::min(1.0, absl::FDivDuration(queue_.now() - Instant(), scenario_.length)));
   }
 }
 

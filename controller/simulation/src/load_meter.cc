@@ -25,8 +25,8 @@ absl::Duration FineHistogram::Mean() const {
 
 absl::Duration FineHistogram::Quantile(double share) const {
   if (total_ == 0) return absl::ZeroDuration();
-  const auto rank = std::min(total_ - 1, static_cast<std::int64_t>(
-                                             share * static_cast<double>(total_)));
+  const auto rank =
+      std::min(total_ - 1, static_cast<std::int64_t>(share * static_cast<double>(total_)));
   std::int64_t seen = 0;
   std::size_t bucket = 0;
   while (seen + counts_[bucket] <= rank) seen += counts_[bucket++];

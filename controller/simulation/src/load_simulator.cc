@@ -49,8 +49,7 @@ Policy MakePolicy(const LoadScenario& scenario, const LawUnderTest& law) {
   policy.window = law.window.value_or(policy.window);
   policy.scope = law.scope.value_or(scenario.shared ? Scope::kFleet : Scope::kInstance);
   if (policy.scope == Scope::kFleet && !policy.initial) {
-    policy.initial =
-        std::min(policy.quota_or_max(), policy.algorithm.initial * scenario.replicas);
+    policy.initial = std::min(policy.quota_or_max(), policy.algorithm.initial * scenario.replicas);
   }
   return policy;
 }

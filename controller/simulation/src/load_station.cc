@@ -75,8 +75,8 @@ void StationModel::StartNext(std::int64_t now) {
   while (!paused_ && busy_ < station_.servers && !queue_.empty()) {
     const CallIndex call = queue_.PopFront(calls_);
     ++busy_;
-    events_.Push({now + ToNs(calls_[call].work * Slowness(present_)), call,
-                  CallEventKind::kServed});
+    events_.Push(
+        {now + ToNs(calls_[call].work * Slowness(present_)), call, CallEventKind::kServed});
   }
 }
 
