@@ -13,6 +13,11 @@
 
 namespace plimsoll {
 
+// The options of the core in a load simulation. Windows reach a controller with syncs, so these are
+// shorter than an operator would need: laws are not to starve. Windows of 100 ms come one by one.
+inline constexpr absl::Duration kLoadHoldMax = absl::Milliseconds(150);
+inline constexpr absl::Duration kLoadTick = absl::Milliseconds(50);
+
 // One look at the fleet, each half second.
 struct LoadSample {
   absl::Duration at;
@@ -53,7 +58,12 @@ struct LoadRun {
   std::vector<LogEvent> decisions;    // limits that changed and why, oldest first, the last 20,000
   std::int64_t quota_violations = 0;  // events after which more was in flight than the quota
   Calls in_flight_max = 0;
-  std::int64_t calls = 0;     // first arrivals
+  std::int64_t calls = 0;     // first arrivals: the sum of the next five
+  std::int64_t good = 0;      // within the deadline
+  std::int64_t late = 0;      // the other ones that ended
+  std::int64_t rejected = 0;  // refused, after all retries
+  std::int64_t lost = 0;      // that ended after their replica had crashed
+  std::int64_t open = 0;      // in flight, or to be tried again, when the run ended
   std::int64_t messages = 0;  // between agents and controller
   std::int64_t grants = 0;    // that changed a limit
 };
