@@ -47,7 +47,7 @@ struct PhaseResult {
   double limit_mean = 0;       // mean limit of a replica in the second half
   double limit_deviation = 0;  // its standard deviation over time
   double limit_max = 0;
-  double fairness = 1;  // Jain's index of completions per replica
+  double fairness = 1;  // Jain's index of completions per replica, of those there at the end
 };
 
 struct LoadRun {
