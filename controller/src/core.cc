@@ -56,6 +56,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> OrderOf(const SessionId& id
 }
 
 std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy) {
+  if (policy.algorithm.kind == AlgorithmKind::kFleetKnee) return nullptr;
   auto law = MakeAlgorithm(LawConfig(policy));
   PLIMSOLL_CHECK(law.ok(), "a valid policy has a valid algorithm");
   return *std::move(law);
@@ -142,14 +143,18 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
   PLIMSOLL_CHECK(Validate(policy, options_.lease).ok(), "the core needs valid policies");
   DependencyState& state = dependencies_.try_emplace(name, policy, TermsOf(policy)).first->second;
   state.algorithm = internal::MakeLaw(policy);
-  if (policy.scope == Scope::kFleet) state.pool = MakeRunner(state, nullptr);
+  MakePool(state);
   return state;
 }
 
 Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session) {
   Member& member = dependency.members.try_emplace(session.id, now_).first->second;
   member.base = dependency.policy.base();
-  if (dependency.policy.scope == Scope::kInstance) member.law = MakeRunner(dependency, nullptr);
+  if (dependency.knee != nullptr) {
+    dependency.knee->Join(member);
+  } else if (dependency.policy.scope == Scope::kInstance) {
+    member.law = MakeRunner(dependency, nullptr);
+  }
   session.dependencies.push_back(dependency.policy.name);
   return member;
 }
@@ -215,6 +220,10 @@ void Core::Impl::On(const TickEvent& /*event*/) {
 }
 
 void Core::Impl::AdvanceLaws(DependencyState& dependency) {
+  if (dependency.knee != nullptr) {
+    AdvanceKnee(dependency);
+    return;
+  }
   if (dependency.pool != nullptr) {
     Calls in_flight_max = 0;
     for (const auto& [id, member] : dependency.members) in_flight_max += member.epoch_in_flight_max;

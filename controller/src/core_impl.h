@@ -77,6 +77,8 @@ class Core::Impl {
   void ForgetName(const SessionState& session);
   void ExpireAll();
   void AdvanceLaws(DependencyState& dependency);
+  void AdvanceKnee(DependencyState& dependency);
+  void FinishKneeEpoch(const DependencyId& name);
   void AdvanceLaw(DependencyState& dependency, internal::LawRunner& law, Calls in_flight_max);
   DependencySettings SettingsOf(const DependencyId& name) const;
   void RefuseHeld(RefusalCode code, const std::string& detail);
@@ -105,6 +107,8 @@ class Core::Impl {
   // Policies: policies.cc.
   void ChangePolicy(DependencyState& dependency, const Policy& policy);
   void RebuildLaws(DependencyState& dependency, const Policy& before);
+  void RebuildKnee(DependencyState& dependency, bool same);
+  void MakePool(DependencyState& dependency);
   std::unique_ptr<internal::LawRunner> MakeRunner(const DependencyState& dependency,
                                                   const internal::LawRunner* former) const;
   void Retire(DependencyState& dependency);
@@ -125,6 +129,8 @@ class Core::Impl {
   Steps Allowed(const DependencyState& dependency, const SessionId& id) const;
   Grant MakeGrant(DependencyState& dependency, const SessionState& session, const Steps& steps);
   Explanation Explain(const DependencyState& dependency, const Member& member) const;
+  DecisionInputs InputsOf(const DependencyState& dependency, const Member& member) const;
+  void AddKneeInputs(const DependencyState& dependency, DecisionInputs& inputs) const;
   std::string LogChange(const DependencyState& dependency, const SessionState& session,
                         const Member& member, const Steps& steps, const Explanation& explanation);
   bool IsDurable(const SessionState& session) const;

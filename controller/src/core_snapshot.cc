@@ -7,6 +7,7 @@
 namespace plimsoll {
 
 using internal::DependencyState;
+using internal::KneeRunner;
 using internal::LawRunner;
 using internal::Member;
 using internal::SessionState;
@@ -76,6 +77,12 @@ void AddLaw(const LawRunner& law, DependencyRow& row) {
   }
 }
 
+void AddKnee(const KneeRunner& knee, DependencyRow& row) {
+  if (!knee.last_decision().has_value()) return;
+  row.window_latency = knee.last_decision()->latency;
+  row.baseline = knee.last_decision()->baseline;
+}
+
 DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   DependencyRow row;
   row.policy = dependency.policy;
@@ -85,10 +92,9 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   row.shares_clamped_total = dependency.shares_clamped_total;
   row.limit_changes_total = dependency.limit_changes_total;
   AddRates(dependency, row);
-  if (dependency.pool != nullptr) {
-    row.algorithm_limit = dependency.pool->limit();
-    AddLaw(*dependency.pool, row);
-  }
+  row.algorithm_limit = dependency.PoolLimit().value_or(0);
+  if (dependency.pool != nullptr) AddLaw(*dependency.pool, row);
+  if (dependency.knee != nullptr) AddKnee(*dependency.knee, row);
   return row;
 }
 
@@ -122,7 +128,7 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
         ++row.instances;
         row.granted += limit.granted;
         row.in_flight += limit.in_flight;
-        if (member.law != nullptr) row.algorithm_limit += member.law->limit();
+        row.algorithm_limit += dependency.LimitOf(member).value_or(0);
       } else {
         row.orphaned += limit.reserved;
       }
