@@ -78,7 +78,7 @@ LoadRun LoadEngine::Run() {
       StepCalls();
     }
   }
-  meter_.Finish(scenario_.length);
+  meter_.Finish(scenario_.length, there_);
   CollectDecisions();
   run_.messages = net_.messages;
   run_.grants = net_.grants;
@@ -196,7 +196,7 @@ Calls LoadEngine::LimitOf(const Process& process) const {
 }
 
 void LoadEngine::BeginPhase(std::size_t index) {
-  meter_.BeginPhase(index, queue_.now() - Instant());
+  meter_.BeginPhase(index, queue_.now() - Instant(), there_);
   const LoadPhase& phase = scenario_.phases[index];
   ChangeStations(index);
   if (phase.replicas) {

@@ -105,6 +105,7 @@ void LoadEngine::Begin(int index, std::int64_t first_arrival, int attempt,
 }
 
 void LoadEngine::Refuse(int index, std::int64_t first_arrival, int attempt) {
+  ++run_.refusals;
   if (attempt >= scenario_.retries) return meter_.Rejected();
   const CallIndex waiting = calls_.Make();
   LoadCall& call = calls_[waiting];

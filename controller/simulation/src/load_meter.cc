@@ -58,8 +58,8 @@ void LoadMeter::Completed(int replica, std::int64_t latency_ns, bool good) {
   ++run_.good;
 }
 
-void LoadMeter::BeginPhase(std::size_t phase, absl::Duration at) {
-  if (phase > 0) EndPhase(at);
+void LoadMeter::BeginPhase(std::size_t phase, absl::Duration at, const std::vector<int>& there) {
+  if (phase > 0) EndPhase(at, there);
   phase_index_ = phase;
 }
 
@@ -82,9 +82,7 @@ void LoadMeter::TakeSample(absl::Duration at, const FleetNow& fleet) {
   sampled_at_ = at;
 }
 
-void LoadMeter::Finish(absl::Duration at) { EndPhase(at); }
-
-void LoadMeter::EndPhase(absl::Duration at) {
+void LoadMeter::EndPhase(absl::Duration at, const std::vector<int>& there) {
   PhaseResult result;
   result.name = scenario_.phases[phase_index_].name;
   result.start = scenario_.phases[phase_index_].start;
@@ -95,7 +93,7 @@ void LoadMeter::EndPhase(absl::Duration at) {
   result.latency_mean = phase_.latency.Mean();
   result.latency_p50 = phase_.latency.Quantile(0.5);
   result.latency_p99 = phase_.latency.Quantile(0.99);
-  result.fairness = Fairness();
+  result.fairness = Fairness(there);
   AddLimits(result);
   run_.phases.push_back(result);
   phase_.Clear();
@@ -121,19 +119,16 @@ void LoadMeter::AddLimits(PhaseResult& result) const {
   result.limit_deviation = std::sqrt(variance);
 }
 
-// Jain's index: 1 if all are equal, 1/n if one has everything. Those who had nothing at all in the
-// phase were not there.
-double LoadMeter::Fairness() const {
+// Jain's index: 1 if all are equal, 1/n if one has everything.
+double LoadMeter::Fairness(const std::vector<int>& there) const {
   double sum = 0;
   double squares = 0;
-  double there = 0;
-  for (const std::int64_t completed : completed_by_replica_) {
-    const auto x = static_cast<double>(completed);
+  for (const int replica : there) {
+    const auto x = static_cast<double>(completed_by_replica_[static_cast<std::size_t>(replica)]);
     sum += x;
     squares += x * x;
-    if (completed > 0) ++there;
   }
-  return there > 0 ? sum * sum / (there * squares) : 1;
+  return squares > 0 ? sum * sum / (static_cast<double>(there.size()) * squares) : 1;
 }
 
 }  // namespace plimsoll::internal

@@ -64,10 +64,11 @@ class LoadMeter {
   // A call has ended `latency` after its admission, and its caller has seen it.
   void Completed(int replica, std::int64_t latency_ns, bool good);
 
-  void BeginPhase(std::size_t phase, absl::Duration at);
+  // `there`: the replicas that are there as the phase before ends.
+  void BeginPhase(std::size_t phase, absl::Duration at, const std::vector<int>& there);
   void TakeSample(absl::Duration at, const FleetNow& fleet);
   // The run is over at `at`.
-  void Finish(absl::Duration at);
+  void Finish(absl::Duration at, const std::vector<int>& there) { EndPhase(at, there); }
 
  private:
   struct Counts {
@@ -79,9 +80,9 @@ class LoadMeter {
     void Clear();
   };
 
-  void EndPhase(absl::Duration at);
+  void EndPhase(absl::Duration at, const std::vector<int>& there);
   void AddLimits(PhaseResult& result) const;
-  double Fairness() const;
+  double Fairness(const std::vector<int>& there) const;
 
   const LoadScenario& scenario_;
   LoadRun& run_;

@@ -47,7 +47,7 @@ struct PhaseResult {
   double limit_mean = 0;       // mean limit of a replica in the second half
   double limit_deviation = 0;  // its standard deviation over time
   double limit_max = 0;
-  double fairness = 1;  // Jain's index of completions per replica
+  double fairness = 1;  // Jain's index of completions per replica, of those there at the end
 };
 
 struct LoadRun {
@@ -64,6 +64,7 @@ struct LoadRun {
   std::int64_t rejected = 0;  // refused, after all retries
   std::int64_t lost = 0;      // that ended after their replica had crashed
   std::int64_t open = 0;      // in flight, or to be tried again, when the run ended
+  std::int64_t refusals = 0;  // each attempt that was refused
   std::int64_t messages = 0;  // between agents and controller
   std::int64_t grants = 0;    // that changed a limit
 };
@@ -98,7 +99,8 @@ struct Optimum {
   double good = 0;  // per second
   absl::Duration latency_p99;
 };
-// With all changes up to that phase applied, even load, and every replica there.
+// With all changes up to that phase applied, even load, and every replica there; if there is a
+// quota, within it.
 Optimum FindOptimum(const LoadScenario& scenario, std::size_t phase);
 
 // A phase of a run against its optimum.
@@ -119,7 +121,10 @@ PhaseScore Score(const PhaseResult& phase, const std::vector<LoadSample>& sample
 // Whether a phase offers more than the dependency can do then: only such phases are compared.
 bool IsOverload(const LoadScenario& scenario, std::size_t phase);
 
-// The laws that the suite compares.
+// The laws that the suite compares, each with the windows that suit it; AIMD takes the deadline of
+// the scenario as its latency threshold. Without a scenario: the default deadline. Kinds that
+// MakeAlgorithm() does not know are left out.
+std::vector<LawUnderTest> SuiteLaws(const LoadScenario& scenario);
 std::vector<LawUnderTest> SuiteLaws();
 
 }  // namespace plimsoll
