@@ -107,7 +107,7 @@ TEST(ValidateTest, ChecksTheSettingsOfGradient2) {
 TEST(ValidateTest, RefusesAKindThatDoesNotExist) {
   AlgorithmConfig config;
   config.kind = static_cast<AlgorithmKind>(9);
-  EXPECT_EQ(Validate(config).message(), "kind = 9: must be fixed, aimd or gradient2");
+  EXPECT_EQ(Validate(config).message(), "kind = 9: must be the kind of a law that there is");
 }
 
 TEST(ValidateTest, ListsEveryViolationAtOnce) {
@@ -134,8 +134,7 @@ TEST(ValidateTest, AllowsWhatTheReferenceAllowsInReferenceExactModeOnly) {
   config.floor = -1;
   config.initial = kCallsMax + 1;
   EXPECT_EQ(Validate(config).message(),
-            "floor = -1: must be between 0 and 1000000; "
-            "initial = 1000001: must be between 0 and 1000000");
+"floor = -1: must be at least 0");
 }
 
 }  // namespace
