@@ -19,7 +19,7 @@ struct Engine {
   std::function<bool(const LoadScenario&, std::size_t phase)> is_overload;
   std::function<std::vector<LoadScenario>()> designed;
   std::function<std::vector<LoadScenario>(std::uint64_t seed, int count)> hold_out;
-  std::function<std::vector<LawUnderTest>()> suite_laws;
+  std::function<std::vector<LawUnderTest>(const LoadScenario&)> suite_laws;
 };
 
 // The simulator of controller/simulation.

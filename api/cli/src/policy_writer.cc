@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "api/cli/src/law_writer.h"
+
 namespace plimsoll::cli {
 namespace {
 
@@ -10,28 +12,11 @@ void WriteWindow(YamlWriter& policy, const WindowConfig& window) {
   YamlWriter map = policy.Open();
   map.Duration("length", window.length, usual.length);
   map.Whole("min_samples", window.samples_min, usual.samples_min);
+  if (window.latency == LatencySignal::kMean) map.Raw("latency", "mean");
   map.Number("percentile", window.percentile, usual.percentile);
+  map.Duration("latency_ceiling", window.latency_ceiling, usual.latency_ceiling);
   map.Number("drop_tolerance", window.drop_tolerance, usual.drop_tolerance);
   policy.Close("window", map);
-}
-
-void WriteAimd(YamlWriter& policy, const AimdConfig& aimd) {
-  const AimdConfig usual;
-  YamlWriter map = policy.Open();
-  map.Duration("latency_threshold", aimd.latency_threshold, usual.latency_threshold);
-  map.Number("backoff", aimd.backoff, usual.backoff);
-  map.Whole("increase", aimd.increase, usual.increase);
-  policy.Close("aimd", map);
-}
-
-void WriteGradient2(YamlWriter& policy, const Gradient2Config& gradient2) {
-  const Gradient2Config usual;
-  YamlWriter map = policy.Open();
-  map.Number("rtt_tolerance", gradient2.rtt_tolerance, usual.rtt_tolerance);
-  map.Number("smoothing", gradient2.smoothing, usual.smoothing);
-  map.Whole("queue_size", gradient2.queue_size, usual.queue_size);
-  map.Whole("long_window", gradient2.long_window, usual.long_window);
-  policy.Close("gradient2", map);
 }
 
 void WriteServices(YamlWriter& quota, const Policy& policy) {
@@ -72,6 +57,7 @@ void WriteOutage(YamlWriter& policy, const OutageConfig& outage) {
 void WritePolicy(YamlWriter& top, const Policy& policy, const std::optional<Scope>& scope) {
   const Policy usual;
   YamlWriter map = top.Open();
+  if (policy.mode == Mode::kObserve) map.Raw("mode", "observe");
   if (scope.has_value()) map.Raw("scope", *scope == Scope::kFleet ? "fleet" : "instance");
   map.Raw("algorithm", std::string(ToString(policy.algorithm.kind)));
   map.Whole("floor", policy.algorithm.floor, usual.algorithm.floor);
@@ -82,8 +68,7 @@ void WritePolicy(YamlWriter& top, const Policy& policy, const std::optional<Scop
   }
   map.Duration("call_deadline", policy.call_deadline, usual.call_deadline);
   WriteWindow(map, policy.window);
-  WriteAimd(map, policy.algorithm.aimd);
-  WriteGradient2(map, policy.algorithm.gradient2);
+  WriteLaws(map, policy.algorithm);
   WriteQuota(map, policy);
   WriteOutage(map, policy.outage);
   top.Close("policy", map);

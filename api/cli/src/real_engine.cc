@@ -11,7 +11,7 @@ Engine RealEngine() {
   engine.is_overload = IsOverload;
   engine.designed = DesignedLoadScenarios;
   engine.hold_out = HoldOutLoadScenarios;
-  engine.suite_laws = SuiteLaws;
+  engine.suite_laws = [](const LoadScenario& scenario) { return SuiteLaws(scenario); };
   return engine;
 }
 

@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<LawUnderTest>> ChooseLaws(const SimulateOptions& opti
   std::vector<LawUnderTest> laws;
   for (const std::string& name : names) {
     absl::StatusOr<LawUnderTest> law =
-        FindLaw(name, file, engine.suite_laws(), options.file.empty());
+        FindLaw(name, file, engine.suite_laws(file.scenario), options.file.empty());
     if (!law.ok()) return law.status();
     LoadScenario scenario = file.scenario;
     if (!law->static_limit) scenario.policy.algorithm = law->algorithm;
@@ -196,9 +196,9 @@ absl::StatusOr<std::vector<LoadScenario>> ChooseScenarios(const std::string& nam
   return chosen;
 }
 
+// Those of `all` with these names; without names all of them.
 absl::StatusOr<std::vector<LawUnderTest>> ChooseSuiteLaws(const std::vector<std::string>& names,
-                                                          const Engine& engine) {
-  const std::vector<LawUnderTest> all = engine.suite_laws();
+                                                          const std::vector<LawUnderTest>& all) {
   if (names.empty()) return all;
   std::vector<std::string> known;
   for (const LawUnderTest& law : all) known.push_back(law.name);
@@ -215,12 +215,17 @@ absl::StatusOr<std::vector<LawUnderTest>> ChooseSuiteLaws(const std::vector<std:
   return chosen;
 }
 
-void AddExperiments(const std::vector<LoadScenario>& scenarios,
-                    const std::vector<LawUnderTest>& laws, const SimulateOptions& options,
-                    std::vector<Experiment>& experiments) {
+absl::Status AddExperiments(const std::vector<LoadScenario>& scenarios,
+                            const SimulateOptions& options, const Engine& engine,
+                            std::vector<Experiment>& experiments) {
   for (const LoadScenario& scenario : scenarios) {
-    experiments.push_back({scenario, laws, options.seed, options.runs, Compare::kOverload});
+    absl::StatusOr<std::vector<LawUnderTest>> laws =
+        ChooseSuiteLaws(options.laws, engine.suite_laws(scenario));
+    if (!laws.ok()) return laws.status();
+    experiments.push_back(
+        {scenario, *std::move(laws), options.seed, options.runs, Compare::kOverload});
   }
+  return absl::OkStatus();
 }
 
 std::vector<SuitePart> SplitParts(std::vector<Outcome> outcomes, std::size_t designed,
@@ -246,11 +251,13 @@ int RunSuite(const SimulateOptions& options, const Engine& engine, const Console
   const absl::StatusOr<std::vector<LoadScenario>> designed =
       ChooseScenarios(options.scenarios, engine);
   if (!designed.ok()) return Fail(designed.status(), kExitUsage, console);
-  const absl::StatusOr<std::vector<LawUnderTest>> laws = ChooseSuiteLaws(options.laws, engine);
-  if (!laws.ok()) return Fail(laws.status(), kExitUsage, console);
+  std::vector<LoadScenario> scenarios = *designed;
+  for (LoadScenario& random : engine.hold_out(options.seed, options.hold_out)) {
+    scenarios.push_back(std::move(random));
+  }
   std::vector<Experiment> experiments;
-  AddExperiments(*designed, *laws, options, experiments);
-  AddExperiments(engine.hold_out(options.seed, options.hold_out), *laws, options, experiments);
+  const absl::Status added = AddExperiments(scenarios, options, engine, experiments);
+  if (!added.ok()) return Fail(added, kExitUsage, console);
   std::vector<Outcome> outcomes = RunShowingProgress(experiments, options, false, engine, console);
   const bool violated = Violated(outcomes);
   const std::vector<SuitePart> parts = SplitParts(std::move(outcomes), designed->size(), options);
