@@ -39,8 +39,9 @@ std::string Page(const std::string& title, const std::string& body) {
 }
 
 std::string TableHtml(const Table& table, const std::string& caption) {
-  std::string html = absl::StrCat("<div class=\"wide\">\n<table>\n<caption>", Escaped(caption),
-                                  "</caption>\n<thead><tr>");
+  std::string html = "<div class=\"wide\">\n<table>\n";
+  if (!caption.empty()) html += Element("caption", caption);
+  absl::StrAppend(&html, "<thead><tr>");
   for (const std::string& name : table.header) {
     absl::StrAppend(&html, "<th scope=\"col\">", Escaped(name), "</th>");
   }

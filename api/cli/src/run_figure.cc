@@ -175,7 +175,8 @@ double Step(const LogEvent& decision) {
 std::vector<LogEvent> NotableDecisions(const std::vector<LogEvent>& decisions, std::size_t count) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
-    if (decisions[i].type == EventType::kLimitChanged) order.push_back(i);
+    const EventType type = decisions[i].type;
+    if (type == EventType::kLimitChanged || type == EventType::kDecision) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return Step(decisions[a]) > Step(decisions[b]);

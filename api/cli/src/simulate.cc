@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -98,10 +99,32 @@ int List(const Engine& engine, const Console& console) {
   return kExitFine;
 }
 
+// A designed scenario says nothing of a law; it is lived under this one of the suite, if there is.
+constexpr char kUsualLaw[] = "fleet_knee";
+
+std::optional<LawUnderTest> UsualLaw(const LoadScenario& scenario, const Engine& engine) {
+  for (LawUnderTest& law : engine.suite_laws(scenario)) {
+    if (law.name == kUsualLaw) return std::move(law);
+  }
+  return std::nullopt;
+}
+
+ScenarioFile WithUsualLaw(LoadScenario scenario, const Engine& engine) {
+  const std::optional<LawUnderTest> law = UsualLaw(scenario, engine);
+  if (!law.has_value()) return {std::move(scenario), {}, std::nullopt};
+  AlgorithmConfig algorithm = law->algorithm;
+  algorithm.floor = scenario.policy.algorithm.floor;
+  algorithm.ceiling = scenario.policy.algorithm.ceiling;
+  algorithm.initial = scenario.policy.algorithm.initial;
+  scenario.policy.algorithm = algorithm;
+  scenario.policy.window = law->window.value_or(scenario.policy.window);
+  return {std::move(scenario), {}, law->scope};
+}
+
 int PrintDesigned(const std::string& name, const Engine& engine, const Console& console) {
   absl::StatusOr<LoadScenario> scenario = FindDesigned(name, engine);
   if (!scenario.ok()) return Fail(scenario.status(), kExitUsage, console);
-  console.out(PrintScenario({*std::move(scenario), {}, std::nullopt}));
+  console.out(PrintScenario(WithUsualLaw(*std::move(scenario), engine)));
   return kExitFine;
 }
 
@@ -109,7 +132,7 @@ absl::StatusOr<ScenarioFile> Load(const SimulateOptions& options, const Engine& 
   if (!options.file.empty()) return LoadScenarioFile(options.file, engine.validate);
   absl::StatusOr<LoadScenario> scenario = FindDesigned(options.scenario, engine);
   if (!scenario.ok()) return scenario.status();
-  return ScenarioFile{*std::move(scenario), {}, std::nullopt};
+  return WithUsualLaw(*std::move(scenario), engine);
 }
 
 // The laws that were asked for, each fit for the scenario.
