@@ -50,7 +50,8 @@ station:
   retrograde: 0.02
 phases:
   - {name: calm, start: 0s, load: 0.5}
-  - {name: odd, start: 30s, load: 1.75, servers: 2, service: 3ms, delay: 5ms, long_share: 0.2, replicas: 7}
+  - {name: odd, start: 30s, load: 1.75, servers: 2, service: 3ms, delay: 5ms, long_share: 0.2,
+     replicas: 7}
 retries: {count: 3, backoff: 70ms}
 traffic: [0.4, 0.25]
 faults:
@@ -71,7 +72,8 @@ policy:
   call_deadline: 2s
   window: {length: 500ms, min_samples: 9, percentile: 0.5, drop_tolerance: 0.2}
   aimd: {latency_threshold: 80ms, backoff: 0.8, increase: 2}
-  quota: {capacity: 40, instances_expected: 5, join_reserve: 3, services: {web: {weight: 2, min_share: 4}}}
+  quota: {capacity: 40, instances_expected: 5, join_reserve: 3,
+          services: {web: {weight: 2, min_share: 4}}}
   outage: {base: 3, base_lease: 60s, reserve: 1}
 laws: [aimd, fleet_knee]
 )";
