@@ -21,7 +21,11 @@ constexpr char kDefaults[] = "/defaults";
 void ReadWindow(MapReader window, WindowConfig& target) {
   window.Duration("length", target.length);
   window.Whole("min_samples", target.samples_min);
+  window.Word<LatencySignal>(
+      "latency", {{"percentile", LatencySignal::kPercentile}, {"mean", LatencySignal::kMean}}, {},
+      target.latency);
   window.Number("percentile", target.percentile);
+  window.Duration("latency_ceiling", target.latency_ceiling);
   window.Number("drop_tolerance", target.drop_tolerance);
   window.Finish();
 }
