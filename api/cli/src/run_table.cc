@@ -55,10 +55,10 @@ Table PhaseTable(const Outcome& outcome, const LawOutcome& law) {
 
 std::string LawSummary(const Outcome& outcome, const LawOutcome& law) {
   const std::optional<Calls>& quota = outcome.scenario.policy.quota;
-  const std::string most = absl::StrCat("at most ", law.in_flight_max, " in flight");
-  const std::string kept = quota ? absl::StrCat(Count(law.quota_violations, "quota violation"),
-                                                ", ", most, " of ", *quota)
-                                 : absl::StrCat("no quota, ", most);
+  const std::string kept =
+      quota ? absl::StrCat(Count(law.quota_violations, "quota violation"), ", at most ",
+                           law.in_flight_max, " of ", *quota, " in flight")
+            : absl::StrCat("no quota, at most ", law.in_flight_max, " in flight");
   return absl::StrCat(kept, "; ", Count(law.calls, "call"), ", ", Count(law.messages, "message"),
                       ", ", Count(law.grants, "grant"));
 }

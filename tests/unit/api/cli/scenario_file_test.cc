@@ -167,17 +167,16 @@ TEST(ScenarioFileTest, WhatIsPrintedIsReadBackAsItWas) {
 
 TEST(ScenarioFileTest, EachFaultIsToldWithItsPlace) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"replica: 3", "f.yaml:4:10: /replica: unknown key (did you mean \"replicas\"?)"},
-      {"replicas: many", "f.yaml:4:11: /replicas: must be a whole number such as 20, not \"many\""},
-      {"deadline: 5", "f.yaml:4:11: /deadline: a duration needs a unit: 5s or 5ms, not \"5\""},
-      {"shared: yes", "f.yaml:4:9: /shared: must be true or false, not \"yes\""},
+      {"replica: 3", "f.yaml:4:1: /replica: unknown key (did you mean \"replicas\"?)"},
+      {"replicas: many", "f.yaml:4:1: /replicas: must be a whole number such as 20, not \"many\""},
+      {"deadline: 5", "f.yaml:4:1: /deadline: a duration needs a unit: 5s or 5ms, not \"5\""},
+      {"shared: yes", "f.yaml:4:1: /shared: must be true or false, not \"yes\""},
       {"station: {discipline: lifo}",
-       "f.yaml:4:23: /station/discipline: must be one of fifo, sharing, not \"lifo\" (did you mean "
+       "f.yaml:4:11: /station/discipline: must be one of fifo, sharing, not \"lifo\" (did you mean "
        "\"fifo\"?)"},
-      {"faults: {pause: {every: 5s}}", "f.yaml:4:17: /faults/pause: has no \"length\""},
+      {"faults: {pause: {every: 5s}}", "f.yaml:4:10: /faults/pause: has no \"length\""},
       {"faults: {crashes: [{replica: 1}]}", "f.yaml:4:20: /faults/crashes/0: has no \"at\""},
-      {"policy: {floor: 0}",
-       "f.yaml:4:17: /policy/floor: floor = 0: must be at least 1"},
+      {"policy: {floor: 0}", "f.yaml:4:10: /policy/floor: floor = 0: must be at least 1"},
       {"traffic: [a]", "f.yaml:4:11: /traffic/0: must be a number such as 0.5, not \"a\""},
   };
   for (const auto& [line, fault] : cases) {
@@ -193,9 +192,9 @@ TEST(ScenarioFileTest, WhatTheSimulatorRefusesIsShownAtItsKey) {
   EXPECT_THAT(
       FaultsOf("name: x\nreplicas: 2000\nretries: {count: 9}\nphases:\n- {name: a, start: 0s}\n"
                "- {name: b, start: 1s, load: 3}\n"),
-      ElementsAre("f.yaml:2:11: /replicas: replicas = 2000: must be between 1 and 1000",
-                  "f.yaml:3:18: /retries/count: retries = 9: must be few",
-                  "f.yaml:6:30: /phases/1/load: phases[1].load = 3: too much"));
+      ElementsAre("f.yaml:2:1: /replicas: replicas = 2000: must be between 1 and 1000",
+                  "f.yaml:3:11: /retries/count: retries = 9: must be few",
+                  "f.yaml:6:24: /phases/1/load: phases[1].load = 3: too much"));
 }
 
 TEST(ScenarioFileTest, AFileThatIsNotThereIsNamed) {

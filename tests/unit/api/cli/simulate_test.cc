@@ -112,7 +112,7 @@ TEST_F(SimulateTest, AFileIsRunUnderTheLawsThatItNames) {
 TEST_F(SimulateTest, AFaultyFileIsToldWithItsPlace) {
   const std::string path = Write("x.yaml", "name: mine\nphase: []\n");
   EXPECT_EQ(Run({path}), kExitUsage);
-  EXPECT_THAT(error_, HasSubstr(path + ":2:8: /phase: unknown key (did you mean \"phases\"?)\n"));
+  EXPECT_THAT(error_, HasSubstr(path + ":2:1: /phase: unknown key (did you mean \"phases\"?)\n"));
 }
 
 TEST_F(SimulateTest, WhatIsUnknownIsToldWithWhatThereIs) {
