@@ -133,8 +133,7 @@ TEST(ValidateTest, AllowsWhatTheReferenceAllowsInReferenceExactModeOnly) {
   EXPECT_EQ(Validate(config), absl::OkStatus());
   config.floor = -1;
   config.initial = kCallsMax + 1;
-  EXPECT_EQ(Validate(config).message(),
-"floor = -1: must be at least 0");
+  EXPECT_EQ(Validate(config).message(), "floor = -1: must be at least 0");
 }
 
 }  // namespace
