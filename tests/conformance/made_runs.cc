@@ -88,13 +88,13 @@ json AnyInner(Random& random, const std::string& algorithm) {
 json AnySettings(Random& random, const std::string& algorithm) {
   if (algorithm != "windowed") return AnyInner(random, algorithm);
   const std::string inner = OneOf<std::string>(random, {"aimd", "vegas", "gradient", "gradient2"});
-  const int shortest = AnyWhole(random, 100, 900);
+  const int shortest = AnyWhole(random, 5, 200);
   const std::string percentile =
       absl::StrCat("percentile:", random.Uniform(0.5, 0.99), ":", AnyWhole(random, 5, 60));
   return {{"algorithm", "windowed"},
           {"minWindowTime_ns", shortest * 1'000'000LL},
-          {"maxWindowTime_ns", (shortest + AnyWhole(random, 0, 500)) * 1'000'000LL},
-          {"windowSize", AnyWhole(random, 1, 40)},
+          {"maxWindowTime_ns", (shortest + AnyWhole(random, 0, 300)) * 1'000'000LL},
+          {"windowSize", AnyWhole(random, 1, 20)},
           {"minRttThreshold_ns", AnyWhole(random, 0, 9'000'000)},
           {"sampleWindow", random.Chance(0.5) ? "average" : percentile},
           {"delegate", AnyInner(random, inner)}};
