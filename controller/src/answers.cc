@@ -95,6 +95,7 @@ bool Core::Impl::HasNews(const SessionState& session) const {
                      [&](const DependencyId& name) {
                        const DependencyState& dependency = dependencies_.at(name);
                        const Member& member = dependency.members.at(session.id);
+                       if (member.knee.asked) return true;
                        const Steps allowed = Allowed(dependency, session.id);
                        // An inherited session is told at once that this reign renews what it has.
                        if (member.sent_seq.value == 0)
@@ -124,7 +125,8 @@ void Core::Impl::Answer(SessionState& session) {
   }
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
-    const Member& member = dependency.members.at(session.id);
+    Member& member = dependency.members.at(session.id);
+    member.knee.asked = false;
     const Steps steps = Allowed(dependency, session.id);
     const bool nothing = member.sent_seq.value == 0 && steps.limit == 0 && member.sent.limit == 0;
     if (nothing) continue;
@@ -203,14 +205,15 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
   explanation.floor = bounds.floor;
   explanation.ceiling = bounds.ceiling;
   explanation.quota_share = member.share;
-  explanation.algorithm_limit = member.law != nullptr ? member.law->limit() : member.share;
+  const std::optional<Calls> own = dependency.LimitOf(member);
+  explanation.algorithm_limit = own.value_or(member.share);
   const bool pool_binds =
-      dependency.pool != nullptr && dependency.pool->limit() < dependency.policy.quota_or_max();
-  if (member.law != nullptr && member.share < std::min(bounds.ceiling, member.law->limit())) {
+      dependency.PoolLimit().value_or(kCallsMax) < dependency.policy.quota_or_max();
+  if (own.has_value() && member.share < std::min(bounds.ceiling, *own)) {
     explanation.binding = BindingConstraint::kQuota;
   } else if (member.share >= bounds.ceiling) {
     explanation.binding = BindingConstraint::kCeiling;
-  } else if (member.law == nullptr && !pool_binds) {
+  } else if (!own.has_value() && !pool_binds) {
     explanation.binding = BindingConstraint::kQuota;
   } else if (explanation.algorithm_limit <= bounds.floor) {
     explanation.binding = BindingConstraint::kFloor;
@@ -223,7 +226,8 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
 std::string Core::Impl::LogChange(const DependencyState& dependency, const SessionState& session,
                                   const Member& member, const Steps& steps,
                                   const Explanation& explanation) {
-  const internal::LawRunner* law = member.law != nullptr ? member.law.get() : dependency.pool.get();
+  const internal::Judgements& judgements =
+      member.law != nullptr ? member.judgements : dependency.judgements;
   LogEvent event;
   event.type = EventType::kLimitChanged;
   event.at = now_;
@@ -234,24 +238,13 @@ std::string Core::Impl::LogChange(const DependencyState& dependency, const Sessi
   event.to = steps.limit;
   event.reason = explanation.reason;
   event.binding = explanation.binding;
-  DecisionInputs inputs;
-  inputs.algorithm = std::string(dependency.algorithm->name());
-  inputs.algorithm_limit = law->limit();
-  inputs.latency = law->last_latency();
-  inputs.in_flight_max = law->last_in_flight_max();
-  inputs.samples = law->last_window().completed();
-  inputs.rejected = law->last_window().rejected_by(RejectReason::kLimit);
-  if (law->last_decision().has_value()) {
-    inputs.baseline = law->last_decision()->baseline;
-    inputs.gradient = law->last_decision()->gradient;
-  }
-  inputs.quota = dependency.policy.quota.value_or(0);
-  inputs.wanted = dependency.wanted;
-  event.inputs = inputs;
-  event.message =
-      absl::StrCat(session.instance.value, ": ", event.from, " -> ", event.to, " (",
-                   std::string(ToString(event.reason)), "); all instances together could use ",
-                   inputs.wanted, " of ", dependency.Capacity(), ".");
+  event.inputs = judgements.used.has_value() ? judgements.used->inputs : DecisionInputs{};
+  event.inputs->algorithm = std::string(ToString(dependency.policy.algorithm.kind));
+  event.inputs->quota = dependency.policy.quota.value_or(0);
+  event.inputs->wanted = dependency.wanted;
+  event.message = internal::ExplainShare({session.instance, event.from, event.to, event.reason,
+                                          member.wanted, dependency.wanted, dependency.Capacity(),
+                                          judgements.CauseOf(event.reason)});
   return log_.Append(std::move(event));
 }
 

@@ -38,14 +38,14 @@ void NoteRaise(Member& member, Instant now) {
 
 void FindService(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
                  const SessionId& id, Member& member) {
-  if (member.session != nullptr) return;
-  member.session = &sessions.at(id);
+  if (member.service != nullptr) return;
+  if (member.session == nullptr) member.session = &sessions.at(id);
   member.service = &dependency.services[member.session->service];
 }
 
 Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
   const Calls ceiling = dependency.policy.algorithm.ceiling;
-  return member.law == nullptr ? ceiling : std::min(ceiling, member.law->limit());
+  return std::min(ceiling, dependency.LimitOf(member).value_or(ceiling));
 }
 
 Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {

@@ -7,7 +7,7 @@
 namespace plimsoll {
 
 using internal::DependencyState;
-using internal::LawRunner;
+using internal::Judgements;
 using internal::Member;
 using internal::SessionState;
 
@@ -37,6 +37,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.age = now - session.seen_at;
   row.fenced = session.fenced;
   row.changed_at = member.changed_at;
+  row.last_decision = member.judgements.last;
   return row;
 }
 
@@ -68,12 +69,12 @@ void AddRates(const DependencyState& dependency, DependencyRow& row) {
   row.latency_p99 = window.latency.Quantile(0.99);
 }
 
-void AddLaw(const LawRunner& law, DependencyRow& row) {
-  row.window_latency = law.last_latency();
-  if (law.last_decision().has_value()) {
-    row.baseline = law.last_decision()->baseline;
-    row.gradient = law.last_decision()->gradient;
-  }
+void AddJudgements(const Judgements& judgements, DependencyRow& row) {
+  row.last_decision = judgements.last;
+  if (!judgements.used.has_value()) return;
+  row.window_latency = judgements.used->inputs.latency;
+  row.baseline = judgements.used->inputs.baseline;
+  row.gradient = judgements.used->inputs.gradient;
 }
 
 DependencyRow MakeDependencyRow(const DependencyState& dependency) {
@@ -85,10 +86,8 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   row.shares_clamped_total = dependency.shares_clamped_total;
   row.limit_changes_total = dependency.limit_changes_total;
   AddRates(dependency, row);
-  if (dependency.pool != nullptr) {
-    row.algorithm_limit = dependency.pool->limit();
-    AddLaw(*dependency.pool, row);
-  }
+  row.algorithm_limit = dependency.PoolLimit().value_or(0);
+  AddJudgements(dependency.judgements, row);
   return row;
 }
 
@@ -122,11 +121,10 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
         ++row.instances;
         row.granted += limit.granted;
         row.in_flight += limit.in_flight;
-        if (member.law != nullptr) row.algorithm_limit += member.law->limit();
+        row.algorithm_limit += dependency.LimitOf(member).value_or(0);
       } else {
         row.orphaned += limit.reserved;
       }
-      if (member.law != nullptr) AddLaw(*member.law, row);
     }
     snapshot.dependencies.push_back(std::move(row));
   }

@@ -83,9 +83,15 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   session.seen_at = now_;
   session.leaving = session.leaving || message.leaving;
   std::vector<DependencyId> freed;
+  std::vector<DependencyId> complete;
   for (const DependencyReport& report : message.dependencies) {
     if (!JoinDependency(session, report.dependency)) continue;
     if (TakeReport(session, report)) freed.push_back(report.dependency);
+    DependencyState& dependency = dependencies_.at(report.dependency);
+    if (dependency.knee == nullptr) continue;
+    if (dependency.knee->NoteReport(dependency.members.at(session.id))) {
+      complete.push_back(report.dependency);
+    }
   }
   if (!session.spoken) {
     session.spoken = true;
@@ -93,6 +99,7 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   }
   Hold(session, event);
   for (const DependencyId& name : freed) ConsiderHungry(name);
+  for (const DependencyId& name : complete) FinishKneeEpoch(name);
   Consider(session);
 }
 
@@ -131,7 +138,11 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
       ++dependency.windows_total[static_cast<std::size_t>(WindowOutcome::kStale)];
       continue;
     }
-    (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
+    if (dependency.knee != nullptr) {
+      dependency.knee->Gather(member, window);
+    } else {
+      (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
+    }
   }
   member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,
                        dependency.last_window.MeanLatency(), now_);
@@ -142,6 +153,7 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
 bool Core::Impl::IsStale(const DependencyState& dependency, const Member& member,
                          const Window& window) const {
   if (window.stamp.epoch != epoch_) return true;
+  if (dependency.knee != nullptr) return false;
   return dependency.policy.scope == Scope::kInstance && window.stamp.seq < member.changed_seq;
 }
 

@@ -103,7 +103,10 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
   if (found == dependencies_.end() || found->second.retired) {
     return {name, false, absl::ZeroDuration(), absl::ZeroDuration()};
   }
-  return {name, true, found->second.policy.call_deadline, found->second.policy.window.length};
+  const Policy& policy = found->second.policy;
+  const bool knee = found->second.knee != nullptr;
+  return {name, true, policy.call_deadline,
+          knee ? internal::KneeRunner::kWindow : policy.window.length};
 }
 
 // True if the session is a member from now on.
@@ -147,7 +150,7 @@ void Core::Impl::Remove(const SessionId& id, EventType why) {
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
     if (dependency.ledger.Has(id)) dependency.ledger.Release(id);
-    dependency.members.erase(id);
+    dependency.Forget(id);
     Touch(name, id);
   }
   const std::vector<DependencyId> freed = session.dependencies;
@@ -175,7 +178,7 @@ void Core::Impl::ExpireAll() {
     const internal::Ledger::Expired expired = dependency.ledger.ExpireAll(now_);
     for (const SessionId& id : expired.lowered) Touch(name, id);
     for (const SessionId& id : expired.gone) {
-      dependency.members.erase(id);
+      dependency.Forget(id);
       std::erase(sessions_.at(id).dependencies, name);
       Touch(name, id);
     }

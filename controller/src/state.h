@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "controller/src/explain.h"
+#include "controller/src/knee_runner.h"
 #include "controller/src/ledger.h"
 #include "controller/src/pool.h"
 #include "controller/src/turns.h"
@@ -28,6 +30,19 @@ struct ServiceState {
   std::optional<std::size_t> row;  // in the census that is being taken
 };
 
+// What one law said.
+struct Judgements {
+  std::optional<LawDecision> used;   // the last one that had enough to judge by
+  std::optional<LastDecision> last;  // the last one of all
+  // The last one that moved the limit: its event and its reason.
+  std::string moved_by;
+  std::optional<Reason> moved_for;
+
+  // The event of the decision from which a change for `reason` follows; empty if it follows from
+  // none.
+  std::string CauseOf(Reason reason) const { return moved_for == reason ? moved_by : ""; }
+};
+
 // One session at one dependency: what it was sent, what it reported, what it should have.
 struct Member {
   explicit Member(Instant now) : demand(now), changed_at(now) {}
@@ -42,6 +57,8 @@ struct Member {
   Demand demand;
   Calls epoch_in_flight_max = 0;   // since the pool's epoch began
   std::unique_ptr<LawRunner> law;  // scope instance only
+  KneeMember knee;                 // for the pool law
+  Judgements judgements;           // of that law
 
   // What it should have.
   Calls wanted = 0;                  // what it could use, before the quota
@@ -50,7 +67,7 @@ struct Member {
   Calls base = 0;                    // the base to send with it, where the limit is not lower
   Reason reason = Reason::kInitial;  // why the offer differs from what was sent
   Turn turn;                         // among the instances of its service
-  // Found by the first allocation; both outlive the member.
+  // Both outlive the member; the service is found by the first allocation.
   const SessionState* session = nullptr;
   ServiceState* service = nullptr;
 
@@ -81,7 +98,8 @@ struct DependencyState {
   // The policy is gone: nothing is granted any more, and what is granted is taken back.
   bool retired = false;
   std::unique_ptr<LimitAlgorithm> algorithm;
-  std::unique_ptr<LawRunner> pool;  // scope fleet only
+  std::unique_ptr<LawRunner> pool;   // scope fleet only
+  std::unique_ptr<KneeRunner> knee;  // instead of algorithm and runners: the pool law
   Ledger ledger;
   std::map<SessionId, Member> members;
   std::map<ServiceId, ServiceState> services;  // that have members
@@ -91,6 +109,8 @@ struct DependencyState {
   std::optional<Instant> allocated_at;
   Instant attentive_since;
 
+  // Of the pool's law, or of whichever instance's law judged last.
+  Judgements judgements;
   // Why the capacity to divide changed last, until the shares have followed.
   std::optional<Reason> moved;
   Window last_window;  // of the last epoch, all instances together
@@ -101,6 +121,11 @@ struct DependencyState {
   std::int64_t shares_clamped_total = 0;
   std::array<std::array<std::int64_t, 2>, kReasons> limit_changes_total{};
 
+  // Does nothing for who is no member.
+  void Forget(const SessionId& session);
+  // The limit that the law sets for the pool, or for one instance; nothing with the other scope.
+  std::optional<Calls> PoolLimit() const;
+  std::optional<Calls> LimitOf(const Member& member) const;
   // What may be divided now, before what silent sessions still hold and newcomers are due.
   Calls Capacity() const;
 };
@@ -146,7 +171,7 @@ struct SessionState {
   std::optional<PreparedAnswer> prepared;
 };
 
-// The law of a policy, which must be valid.
+// The law of a policy, which must be valid; nothing for the pool law.
 std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy);
 
 // "5-1042": session ids are ordered by reign, then by registration. Nothing for what is none.
