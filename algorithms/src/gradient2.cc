@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/src/arithmetic.h"
 #include "algorithms/src/bounds.h"
 
 namespace plimsoll::internal {
@@ -14,9 +15,6 @@ constexpr double kStaleRatio = 2;
 constexpr double kStaleDecay = 0.95;
 // Ours; see the header.
 constexpr double kDropFactor = 0.9;
-
-// The conversion of C++ is undefined for NaN; the reference gets 0.
-Calls Truncate(double estimate) { return std::isnan(estimate) ? 0 : static_cast<Calls>(estimate); }
 
 }  // namespace
 
@@ -35,7 +33,9 @@ Decision Gradient2Law::Decide(LawState& state, const Observation& observation) c
     if (!IsUsable(observation)) return Stay(estimate);
     if (observation.dropped) return Apply(own, CutForDrops(estimate));
   }
-  const double baseline_ns = Learn(own, static_cast<double>(LatencyNs(observation)));
+  const double baseline_ns = IsOverload(own, estimate, observation)
+                                 ? own.long_latency_ns
+                                 : Learn(own, static_cast<double>(LatencyNs(observation)));
   Decision decision = observation.in_flight < estimate / 2
                           ? Stay(estimate)
                           : Apply(own, Compare(estimate, baseline_ns, observation));
@@ -47,10 +47,17 @@ double Gradient2Law::Estimate(const Gradient2State& state) const {
   return config_.reference_exact ? state.estimated_limit : Bounded(config_, state.estimated_limit);
 }
 
-double Gradient2Law::Queue(double estimate) const {
-  const Calls queue = config_.gradient2.queue_size;
-  if (!config_.gradient2.queue_by_square_root) return queue;
-  return std::max({queue, 1, static_cast<Calls>(std::sqrt(Truncate(estimate)))});
+double Gradient2Law::QueueOf(double estimate) const {
+  return Queue(config_.gradient2.queue_size, config_.gradient2.queue_by_square_root, estimate);
+}
+
+bool Gradient2Law::IsOverload(const Gradient2State& state, double estimate,
+                              const Observation& observation) const {
+  if (config_.reference_exact) return false;
+  const bool can_fall = Truncate(estimate) > config_.floor && observation.in_flight >= estimate / 2;
+  const double learnt_up_to_ns = std::sqrt(config_.gradient2.rtt_tolerance) * state.long_latency_ns;
+  return can_fall && state.warmup_count >= config_.gradient2.warmup_window &&
+         static_cast<double>(LatencyNs(observation)) > learnt_up_to_ns;
 }
 
 double Gradient2Law::Learn(Gradient2State& state, double latency_ns) const {
@@ -74,7 +81,8 @@ Decision Gradient2Law::Compare(double estimate, double baseline_ns,
   const double ratio = config_.gradient2.rtt_tolerance * baseline_ns / latency_ns;
   // The order of the arguments matters: it keeps NaN, as the reference does.
   const double gradient = std::max(std::min(ratio, 1.0), kGradientMin);
-  const double wanted = estimate * gradient + Queue(estimate);
+  const bool adds_queue = config_.reference_exact || !(gradient < 1);
+  const double wanted = estimate * gradient + (adds_queue ? QueueOf(estimate) : 0);
   const double smoothed = estimate * (1 - smoothing) + wanted * smoothing;
   const bool falls = smoothed < estimate;
   return {.unclamped = smoothed,

@@ -10,25 +10,30 @@ namespace plimsoll::internal {
 // Compares latency with its own long average. State: est, the limit before truncation, and v, the
 // long average. For each observation of latency r:
 //
+//   warmed up, r > sqrt(rtt_tolerance) * v, half of the limit in use, the limit above the floor:
+//                        base = v, and v stays
+//   otherwise:           first warmup_window observations: v = arithmetic mean of them
+//                        afterwards: v = v * (1 - f) + r * f with f = 2/(long_window + 1)
+//                        base = v;  if base / r > 2: v = v * 0.95, as latency fell for good
+//   in_flight < est / 2: est stays                                             UNDERUSED
+//   g = max(0.5, min(1, rtt_tolerance * base / r))
+//   new = est * (1 - smoothing) + (est * g + (g < 1 ? 0 : queue)) * smoothing  LATENCY_FELL or
+//                                                                              LATENCY_ROSE
+//   dropped:             new = min(est * 0.9, est - 1), v stays                ERRORS
+//   est = max(floor, min(ceiling, new));  L = trunc(est)                       FLOOR or CEILING
+//                                                                              if it cut in
 //   queue = queue_size, or max(queue_size, max(1, trunc(sqrt(trunc(est)))))
-//   first warmup_window observations:  v = arithmetic mean of them
-//   afterwards, f = 2/(long_window+1): v = v * (1 - f) + r * f
-//   base = v;  if base / r > 2:        v = v * 0.95                    latency fell for good:
-//   follow in_flight < est / 2:               est stays                       UNDERUSED g   =
-//   max(0.5, min(1, rtt_tolerance * base / r)) new = est * (1 - smoothing) + (est * g + queue) *
-//   smoothing        LATENCY_FELL or LATENCY_ROSE est = max(floor, min(ceiling, new)) FLOOR or
-//   CEILING if it cut in L   = trunc(est)
+//   no samples, or r not positive: nothing changes                             UNDERUSED
 //
-// Beyond the reference, which never reads `dropped` and takes a steady time-out for health:
+// 0.9 is the back-off of AIMD. v stays on drops because a dropped call tells how long failing
+// takes, which is no baseline; "- 1" lets small limits fall by a whole call as well. v stays in
+// overload so that a lasting one does not become normal while there is something to cut; at the
+// floor there is not, and what is seen there is learnt. The square root, because under load latency
+// hovers at the tolerance: what is learnt there would let both creep up.
 //
-//   dropped:  est = min(est * 0.9, est - 1), v stays                   ERRORS
-//   no samples, or r not positive: nothing changes                     UNDERUSED
-//
-// 0.9 is the back-off of AIMD. v stays because a dropped call tells how long failing takes, which
-// is no baseline; "- 1" lets small limits fall by a whole call as well.
-//
-// Reference-exact mode has neither line, and lets a latency of 0 turn est into NaN as the reference
-// does. Source of the law: Gradient2Limit of Netflix/concurrency-limits. Thread-safe.
+// Reference-exact mode learns from every observation, adds the queue while g < 1 as well, never
+// reads `dropped`, and lets a latency of 0 turn est into NaN. Source of the law: Gradient2Limit of
+// Netflix/concurrency-limits. Thread-safe.
 class Gradient2Law final : public LimitAlgorithm {
  public:
   explicit Gradient2Law(const AlgorithmConfig& config) : config_(config) {}
@@ -40,7 +45,10 @@ class Gradient2Law final : public LimitAlgorithm {
 
  private:
   double Estimate(const Gradient2State& state) const;
-  double Queue(double estimate) const;
+  double QueueOf(double estimate) const;
+  // Too slow, with room to fall: nothing to learn a baseline from.
+  bool IsOverload(const Gradient2State& state, double estimate,
+                  const Observation& observation) const;
   // Adds a latency to the long average and returns the average to compare with.
   double Learn(Gradient2State& state, double latency_ns) const;
   Decision Compare(double estimate, double baseline_ns, const Observation& observation) const;

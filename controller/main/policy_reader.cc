@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "controller/main/law_reader.h"
 
 namespace plimsoll {
 namespace {
@@ -23,21 +24,6 @@ void ReadWindow(MapReader window, WindowConfig& target) {
   window.Number("percentile", target.percentile);
   window.Number("drop_tolerance", target.drop_tolerance);
   window.Finish();
-}
-
-void ReadAimd(MapReader aimd, AimdConfig& target) {
-  aimd.Duration("latency_threshold", target.latency_threshold);
-  aimd.Number("backoff", target.backoff);
-  aimd.Whole("increase", target.increase);
-  aimd.Finish();
-}
-
-void ReadGradient2(MapReader gradient2, Gradient2Config& target) {
-  gradient2.Number("rtt_tolerance", target.rtt_tolerance);
-  gradient2.Number("smoothing", target.smoothing);
-  gradient2.Whole("queue_size", target.queue_size);
-  gradient2.Whole("long_window", target.long_window);
-  gradient2.Finish();
 }
 
 void ReadOptional(MapReader& map, const std::string& key, std::optional<Calls>& target) {
@@ -95,21 +81,15 @@ void ReadOutage(MapReader outage, OutageConfig& target) {
 void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
                   policy.scope);
-  map.Word<AlgorithmKind>("algorithm",
-                          {{"fixed", AlgorithmKind::kFixed},
-                           {"aimd", AlgorithmKind::kAimd},
-                           {"gradient2", AlgorithmKind::kGradient2}},
-                          {"fleet_knee", "vegas", "gradient"}, policy.algorithm.kind);
+  ReadLaws(map, policy.algorithm, faults);
   map.Whole("floor", policy.algorithm.floor);
   map.Whole("ceiling", policy.algorithm.ceiling);
   ReadOptional(map, "initial", policy.initial);
   map.Duration("call_deadline", policy.call_deadline);
   ReadWindow(map.Map("window"), policy.window);
-  ReadAimd(map.Map("aimd"), policy.algorithm.aimd);
-  ReadGradient2(map.Map("gradient2"), policy.algorithm.gradient2);
   ReadQuota(map.Map("quota"), policy, faults);
   ReadOutage(map.Map("outage"), policy.outage);
-  map.Later({"mode", "vegas", "gradient", "fleet_knee"});
+  map.Later({"mode"});
 }
 
 // Where a violation of `name` is best shown if the file does not set it: at what collides with it.

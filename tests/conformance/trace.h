@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "plimsoll/algorithms/config.h"
+#include "plimsoll/algorithms/windowed.h"
 #include "plimsoll/core/types.h"
 
 namespace plimsoll {
@@ -20,20 +21,15 @@ struct TraceSample {
   bool dropped = false;
 };
 
-// What the reference's Gradient2 holds after the last sample.
-struct TraceFinalState {
-  double estimated_limit = 0;
-  double long_latency_ns = 0;
-};
-
 // One run of the reference: settings, samples, and what it answered. Thread-compatible.
 struct Trace {
-  std::string name;         // the file, and the case within it
-  AlgorithmConfig config;   // reference_exact is set
-  Calls initial_limit = 0;  // before the first sample
+  std::string name;                        // the file, and the case within it
+  AlgorithmConfig config;                  // of the (inner) law; reference_exact is set
+  std::optional<WindowedConfig> windowed;  // if samples are gathered in windows
+  Calls initial_limit = 0;                 // before the first sample
   std::vector<TraceSample> samples;
-  std::vector<Calls> limits;                   // after each sample
-  std::optional<TraceFinalState> final_state;  // of gradient2, if it was recorded
+  std::vector<Calls> limits;                  // after each sample
+  std::map<std::string, double> final_state;  // of the (inner) law, by the reference's names
 };
 
 struct TraceFile {

@@ -52,12 +52,17 @@ void AddQuota(const DependencyRow& row, MetricFamilies& families) {
   families["plimsoll_controller_quota_unallocated"].Add({name}, std::max(0, quota - row.reserved));
 }
 
+bool HasGradient(AlgorithmKind kind) {
+  return kind == AlgorithmKind::kGradient || kind == AlgorithmKind::kGradient2 ||
+         kind == AlgorithmKind::kEnvoyGradient;
+}
+
 void AddLaw(const DependencyRow& row, MetricFamilies& families) {
   const std::string& name = row.policy.name.value;
   families["plimsoll_controller_algorithm_limit"].Add({name}, row.algorithm_limit);
   families["plimsoll_controller_window_latency_seconds"].Add(
       {name}, absl::ToDoubleSeconds(row.window_latency));
-  if (row.policy.algorithm.kind == AlgorithmKind::kGradient2) {
+  if (HasGradient(row.policy.algorithm.kind)) {
     families["plimsoll_controller_gradient_ratio"].Add({name}, row.gradient);
   }
   if (row.baseline > absl::ZeroDuration()) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "api/http/src/law_views.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -56,18 +57,7 @@ void AddAlgorithm(const Policy& policy, Json& view) {
   view["ceiling"] = config.ceiling;
   view["initial"] = policy.initial.value_or(
       policy.scope == Scope::kFleet && policy.quota ? *policy.quota : config.initial);
-  if (config.kind == AlgorithmKind::kAimd) {
-    view["aimd"] = {{"latency_threshold", Text(config.aimd.latency_threshold)},
-                    {"backoff", config.aimd.backoff},
-                    {"increase", config.aimd.increase}};
-  }
-  if (config.kind == AlgorithmKind::kGradient2) {
-    view["gradient2"] = {{"rtt_tolerance", config.gradient2.rtt_tolerance},
-                         {"smoothing", config.gradient2.smoothing},
-                         {"queue_size", config.gradient2.queue_size},
-                         {"long_window", config.gradient2.long_window},
-                         {"warmup_window", config.gradient2.warmup_window}};
-  }
+  AddLawSettings(config, view);
 }
 
 Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits,

@@ -54,7 +54,56 @@ struct Gradient2State {
   int warmup_count = 0;
   friend bool operator==(const Gradient2State&, const Gradient2State&) = default;
 };
-using LawState = std::variant<FixedState, AimdState, Gradient2State>;
+struct VegasState {
+  double estimated_limit = 0;    // the limit before truncation
+  std::int64_t baseline_ns = 0;  // the latency without a queue; 0: none yet
+  int probe_count = 0;           // observations since the baseline was last free to rise
+  double probe_jitter = 0.75;
+  int at_floor = 0;  // observations in a row that found the limit too high at the floor
+  friend bool operator==(const VegasState&, const VegasState&) = default;
+};
+struct GradientState {
+  double estimated_limit = 0;
+  double baseline_ns = 0;
+  int probe_countdown = 0;  // observations until the baseline is free to rise
+  int at_floor = 0;
+  friend bool operator==(const GradientState&, const GradientState&) = default;
+};
+// Of the laws that lower the limit to learn the baseline.
+struct ProbeState {
+  Calls limit = 0;         // in force while a probe runs; 0: none runs
+  double before_ns = 0;    // the latency at the limit tried before; 0: none was tried
+  double latency_sum = 0;  // of the calls at this limit, in ns
+  double samples = 0;      // calls at this limit
+  int observations = 0;    // since the probe began
+  double due_in_ns = 0;    // time until the next one
+  friend bool operator==(const ProbeState&, const ProbeState&) = default;
+};
+struct EnvoyGradientState {
+  double limit = 0;        // outside of probes
+  double baseline_ns = 0;  // 0: none yet
+  int at_floor = 0;
+  ProbeState probe = {};
+  friend bool operator==(const EnvoyGradientState&, const EnvoyGradientState&) = default;
+};
+struct BdpState {
+  double limit = 0;             // outside of probes
+  double baseline_ns = 0;       // 0: none yet
+  double average_ns = 0;        // of late; 0: none yet
+  double calls_per_second = 0;  // the best rate seen, slowly forgotten
+  double explore = 0;
+  // What is kept of observations with too few calls.
+  double kept_ended = 0;
+  double kept_failed = 0;
+  double kept_latency_sum = 0;  // of all ended calls, in ns
+  double kept_seconds = 0;
+  int kept_observations = 0;
+  double ignore_ns = 0;  // reference only: how long observations are not looked at
+  ProbeState probe = {};
+  friend bool operator==(const BdpState&, const BdpState&) = default;
+};
+using LawState = std::variant<FixedState, AimdState, Gradient2State, VegasState, GradientState,
+                              EnvoyGradientState, BdpState>;
 
 // A law: what the limit should be, given what was seen. The object holds only its configuration;
 // what it learns is in the state that is handed in. Pure: no clock, no randomness, no I/O.

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "controller/main/map_reader.h"
+#include "plimsoll/algorithms/config.h"
+
+namespace plimsoll {
+
+// Reads the key "algorithm" and the section of each law. Ranges are not looked at.
+void ReadLaws(MapReader& map, AlgorithmConfig& target, Faults& faults);
+
+}  // namespace plimsoll
