@@ -20,7 +20,11 @@ constexpr char kDefaults[] = "/defaults";
 void ReadWindow(MapReader window, WindowConfig& target) {
   window.Duration("length", target.length);
   window.Whole("min_samples", target.samples_min);
+  window.Word<LatencySignal>(
+      "latency", {{"percentile", LatencySignal::kPercentile}, {"mean", LatencySignal::kMean}}, {},
+      target.latency);
   window.Number("percentile", target.percentile);
+  window.Duration("latency_ceiling", target.latency_ceiling);
   window.Number("drop_tolerance", target.drop_tolerance);
   window.Finish();
 }
@@ -93,6 +97,8 @@ void ReadOutage(MapReader outage, OutageConfig& target) {
 
 // The keys that a dependency and "defaults" have in common.
 void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
+  map.Word<Mode>("mode", {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}}, {"disabled"},
+                 policy.mode);
   map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
                   policy.scope);
   map.Word<AlgorithmKind>("algorithm",
@@ -109,7 +115,7 @@ void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   ReadGradient2(map.Map("gradient2"), policy.algorithm.gradient2);
   ReadQuota(map.Map("quota"), policy, faults);
   ReadOutage(map.Map("outage"), policy.outage);
-  map.Later({"mode", "vegas", "gradient", "fleet_knee"});
+  map.Later({"vegas", "gradient", "fleet_knee"});
 }
 
 // Where a violation of `name` is best shown if the file does not set it: at what collides with it.

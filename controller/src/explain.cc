@@ -175,8 +175,8 @@ std::string ExplainDecision(const Policy& policy, const InstanceId& instance,
   const std::string limit = decision.before == decision.after
                                 ? absl::StrCat(decision.after)
                                 : absl::StrCat(decision.before, " → ", decision.after);
-  return absl::StrCat(Subject(policy, instance), ": ", limit, ". ",
-                      Capital(Body(policy, decision)));
+  return absl::StrCat(Subject(policy, instance), ": ", limit, ". ", Capital(Body(policy, decision)),
+                      policy.mode == Mode::kObserve ? " Only observed: nothing is enforced." : "");
 }
 
 std::string ExplainShare(const ShareChange& change) {

@@ -103,7 +103,8 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
   if (found == dependencies_.end() || found->second.retired) {
     return {name, false, absl::ZeroDuration(), absl::ZeroDuration()};
   }
-  return {name, true, found->second.policy.call_deadline, found->second.policy.window.length};
+  const Policy& policy = found->second.policy;
+  return {name, true, policy.call_deadline, policy.window.length, policy.mode == Mode::kObserve};
 }
 
 // True if the session is a member from now on.

@@ -75,6 +75,7 @@ class CoreDriver {
     Calls in_flight = 0;
     Calls in_flight_max = 0;
     Calls refused = 0;
+    bool observes = false;  // as it was told last
     std::string dependency = "db";
     Epoch epoch{1};
     std::optional<Identity> identity;
@@ -107,6 +108,9 @@ class CoreDriver {
     if (found == replies_.end()) return false;
     const auto* answer = std::get_if<SyncAnswer>(&found->second);
     if (answer == nullptr) return false;
+    for (const DependencySettings& settings : answer->settings) {
+      agents_[session].observes = settings.observe;
+    }
     for (const Grant& grant : answer->grants) {
       agents_[session].installed = grant.stamp;
       agents_[session].steps = grant.steps;

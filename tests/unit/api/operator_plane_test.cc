@@ -90,6 +90,55 @@ TEST_F(OperatorPlaneTest, LimitRowSeparatesTheNumbersAndSaysWhy) {
   EXPECT_DOUBLE_EQ(row["age_seconds"].get<double>(), 0.8);
 }
 
+TEST_F(OperatorPlaneTest, WhatIsOnlyObservedIsNotSaidToBeInForce) {
+  controller_.snapshot.dependencies[1].policy.mode = Mode::kObserve;
+  controller_.snapshot.limits[0].mode = Mode::kObserve;
+  const Json row = AskJson("/v1/limits/payments-api/checkout-0");
+  EXPECT_EQ(row["mode"], "OBSERVE");
+  EXPECT_TRUE(row["enforced"].is_null());
+  EXPECT_EQ(row["granted"], 38);
+  const Json dependency = AskJson("/v1/dependencies/payments-api");
+  EXPECT_EQ(dependency["mode"], "OBSERVE");
+  EXPECT_EQ(dependency["status"]["not_enforcing"], 1);
+  EXPECT_EQ(dependency["status"]["enforced"], 11) << "of the one that has not been told yet";
+  EXPECT_EQ(AskJson("/v1/limits/payments-api/checkout-1")["mode"], "ENFORCE");
+}
+
+TEST_F(OperatorPlaneTest, TheLastDecisionIsShownWithItsAge) {
+  EXPECT_TRUE(AskJson("/v1/dependencies/payments-api")["status"]["last_decision"].is_null());
+  LastDecision last;
+  last.at = Instant{999'000'000'000};
+  last.from = last.to = 40;
+  last.reason = Reason::kUnderused;
+  last.message = "payments-api: 40. Only 3 of 40 were in use at once.";
+  controller_.snapshot.dependencies[1].last_decision = last;
+  last.outcome = WindowOutcome::kTooFewSamples;
+  controller_.snapshot.limits[0].last_decision = last;
+  const Json view = AskJson("/v1/dependencies/payments-api")["status"]["last_decision"];
+  EXPECT_EQ(view["age_seconds"], 1);
+  EXPECT_EQ(view["from"], 40);
+  EXPECT_EQ(view["to"], 40);
+  EXPECT_EQ(view["reason"], "UNDERUSED");
+  EXPECT_EQ(view["outcome"], "USED");
+  EXPECT_TRUE(view["event_id"].is_null()) << "nothing changed";
+  EXPECT_EQ(view["message"], last.message);
+  const Json row = AskJson("/v1/limits/payments-api/checkout-0")["last_decision"];
+  EXPECT_EQ(row["outcome"], "TOO_FEW_SAMPLES");
+  EXPECT_TRUE(row["reason"].is_null()) << "nothing was judged";
+}
+
+TEST_F(OperatorPlaneTest, AWindowShowsWhatTheLawIsTold) {
+  WindowConfig& window = controller_.snapshot.dependencies[1].policy.window;
+  Json view = AskJson("/v1/dependencies/payments-api")["window"];
+  EXPECT_EQ(view["latency"], "PERCENTILE");
+  EXPECT_TRUE(view["latency_ceiling"].is_null());
+  window.latency = LatencySignal::kMean;
+  window.latency_ceiling = absl::Seconds(2);
+  view = AskJson("/v1/dependencies/payments-api")["window"];
+  EXPECT_EQ(view["latency"], "MEAN");
+  EXPECT_EQ(view["latency_ceiling"], "2s");
+}
+
 TEST_F(OperatorPlaneTest, AfterTheLeaseTheFallbackBinds) {
   controller_.snapshot.limits[0].stage = LeaseStage::kBase;
   const Json row = AskJson("/v1/limits/payments-api/checkout-0");
