@@ -75,10 +75,10 @@ class CoreDriver {
     Calls in_flight = 0;
     Calls in_flight_max = 0;
     Calls refused = 0;
-    bool observes = false;  // as it was told last
     std::string dependency = "db";
     Epoch epoch{1};
     std::optional<Identity> identity;
+    bool observes = false;  // as it was told last
   };
   AgentMemory& memory(const SessionId& session) { return agents_[session]; }
 
