@@ -228,7 +228,9 @@ void OfferShares(const DependencyState& dependency, Services& services, const Of
 
 Reason ReasonOf(const DependencyState& dependency, const Member& member) {
   if (member.sent_seq.value == 0 && member.sent.limit == 0) return Reason::kInitial;
-  if (member.law != nullptr && member.share < member.wanted) return Reason::kQuotaRebalanced;
+  const bool own = dependency.LimitOf(member).has_value();
+  if (own && member.share < member.wanted) return Reason::kQuotaRebalanced;
+  if (own && dependency.knee != nullptr) return dependency.knee->reason();
   if (member.law != nullptr && member.law->last_decision().has_value()) {
     return member.law->last_decision()->reason;
   }
@@ -257,7 +259,26 @@ void NoteHungry(DependencyState& dependency, const Services& services) {
 Calls DependencyState::Capacity() const {
   if (retired) return 0;
   const Calls quota = policy.quota_or_max();
-  return pool == nullptr ? quota : std::min(quota, pool->limit());
+  return std::min(quota, PoolLimit().value_or(quota));
+}
+
+void DependencyState::Forget(const SessionId& session) {
+  const auto found = members.find(session);
+  if (found == members.end()) return;
+  if (knee != nullptr) knee->Leave(found->second);
+  members.erase(found);
+}
+
+std::optional<Calls> DependencyState::PoolLimit() const {
+  if (pool != nullptr) return pool->limit();
+  if (knee != nullptr && knee->shared()) return knee->total();
+  return std::nullopt;
+}
+
+std::optional<Calls> DependencyState::LimitOf(const Member& member) const {
+  if (member.law != nullptr) return member.law->limit();
+  if (knee != nullptr && !knee->shared()) return knee->LimitOf(member);
+  return std::nullopt;
 }
 
 void Allocate(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,

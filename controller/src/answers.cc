@@ -95,6 +95,7 @@ bool Core::Impl::HasNews(const SessionState& session) const {
                      [&](const DependencyId& name) {
                        const DependencyState& dependency = dependencies_.at(name);
                        const Member& member = dependency.members.at(session.id);
+                       if (member.knee.asked) return true;
                        const Steps allowed = Allowed(dependency, session.id);
                        // An inherited session is told at once that this reign renews what it has.
                        if (member.sent_seq.value == 0)
@@ -123,6 +124,7 @@ void Core::Impl::Answer(SessionState& session) {
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
     Member& member = dependency.members.at(session.id);
+    member.knee.asked = false;
     const Steps steps = Allowed(dependency, session.id);
     NoteMode(dependency, member);
     const bool nothing = member.sent_seq.value == 0 && steps.limit == 0 && member.sent.limit == 0;
@@ -227,14 +229,15 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
   explanation.floor = bounds.floor;
   explanation.ceiling = bounds.ceiling;
   explanation.quota_share = member.share;
-  explanation.algorithm_limit = member.law != nullptr ? member.law->limit() : member.share;
+  const std::optional<Calls> own = dependency.LimitOf(member);
+  explanation.algorithm_limit = own.value_or(member.share);
   const bool pool_binds =
-      dependency.pool != nullptr && dependency.pool->limit() < dependency.policy.quota_or_max();
-  if (member.law != nullptr && member.share < std::min(bounds.ceiling, member.law->limit())) {
+      dependency.PoolLimit().value_or(kCallsMax) < dependency.policy.quota_or_max();
+  if (own.has_value() && member.share < std::min(bounds.ceiling, *own)) {
     explanation.binding = BindingConstraint::kQuota;
   } else if (member.share >= bounds.ceiling) {
     explanation.binding = BindingConstraint::kCeiling;
-  } else if (member.law == nullptr && !pool_binds) {
+  } else if (!own.has_value() && !pool_binds) {
     explanation.binding = BindingConstraint::kQuota;
   } else if (explanation.algorithm_limit <= bounds.floor) {
     explanation.binding = BindingConstraint::kFloor;

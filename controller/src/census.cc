@@ -45,7 +45,7 @@ void FindService(DependencyState& dependency, const std::map<SessionId, SessionS
 
 Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
   const Calls ceiling = dependency.policy.algorithm.ceiling;
-  return member.law == nullptr ? ceiling : std::min(ceiling, member.law->limit());
+  return std::min(ceiling, dependency.LimitOf(member).value_or(ceiling));
 }
 
 Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {

@@ -55,6 +55,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> OrderOf(const SessionId& id
 }
 
 std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy) {
+  if (policy.algorithm.kind == AlgorithmKind::kFleetKnee) return nullptr;
   auto law = MakeAlgorithm(LawConfig(policy));
   PLIMSOLL_CHECK(law.ok(), "a valid policy has a valid algorithm");
   return *std::move(law);
@@ -143,7 +144,7 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
   PLIMSOLL_CHECK(Validate(policy, options_.lease).ok(), "the core needs valid policies");
   DependencyState& state = dependencies_.try_emplace(name, policy, TermsOf(policy)).first->second;
   state.algorithm = internal::MakeLaw(policy);
-  if (policy.scope == Scope::kFleet) state.pool = MakeRunner(state, nullptr);
+  MakePool(state);
   return state;
 }
 
@@ -152,7 +153,11 @@ Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session
   member.session = &session;
   member.unbounded = dependency.policy.mode == Mode::kObserve;  // it is told with the registration
   member.base = dependency.policy.base();
-  if (dependency.policy.scope == Scope::kInstance) member.law = MakeRunner(dependency, nullptr);
+  if (dependency.knee != nullptr) {
+    dependency.knee->Join(member);
+  } else if (dependency.policy.scope == Scope::kInstance) {
+    member.law = MakeRunner(dependency, nullptr);
+  }
   session.dependencies.push_back(dependency.policy.name);
   return member;
 }

@@ -78,6 +78,8 @@ class Core::Impl {
   void ForgetName(const SessionState& session);
   void ExpireAll();
   void AdvanceLaws(DependencyState& dependency);
+  void AdvanceKnee(DependencyState& dependency);
+  void FinishKneeEpoch(const DependencyId& name);
   void AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max,
                   absl::Duration measured);
   // Decisions: decisions.cc.
@@ -116,6 +118,8 @@ class Core::Impl {
   void ChangePolicy(DependencyState& dependency, const Policy& policy);
   void ChangeMode(DependencyState& dependency);
   void RebuildLaws(DependencyState& dependency, const Policy& before);
+  void RebuildKnee(DependencyState& dependency, bool same);
+  void MakePool(DependencyState& dependency);
   std::unique_ptr<internal::LawRunner> MakeRunner(const DependencyState& dependency,
                                                   const internal::LawRunner* former);
   void Retire(DependencyState& dependency);

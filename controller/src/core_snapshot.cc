@@ -87,8 +87,8 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   row.shares_clamped_total = dependency.shares_clamped_total;
   row.limit_changes_total = dependency.limit_changes_total;
   AddRates(dependency, row);
+  row.algorithm_limit = dependency.PoolLimit().value_or(0);
   AddJudgements(dependency.judgements, row);
-  if (dependency.pool != nullptr) row.algorithm_limit = dependency.pool->limit();
   return row;
 }
 
@@ -122,7 +122,7 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
         ++row.instances;
         row.granted += limit.granted;
         row.in_flight += limit.in_flight;
-        if (member.law != nullptr) row.algorithm_limit += member.law->limit();
+        row.algorithm_limit += dependency.LimitOf(member).value_or(0);
       } else {
         row.orphaned += limit.reserved;
       }

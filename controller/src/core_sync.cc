@@ -83,9 +83,15 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   session.seen_at = now_;
   session.leaving = session.leaving || message.leaving;
   std::vector<DependencyId> freed;
+  std::vector<DependencyId> complete;
   for (const DependencyReport& report : message.dependencies) {
     if (!JoinDependency(session, report.dependency)) continue;
     if (TakeReport(session, report)) freed.push_back(report.dependency);
+    DependencyState& dependency = dependencies_.at(report.dependency);
+    if (dependency.knee == nullptr) continue;
+    if (dependency.knee->NoteReport(dependency.members.at(session.id))) {
+      complete.push_back(report.dependency);
+    }
   }
   if (!session.spoken) {
     session.spoken = true;
@@ -93,6 +99,7 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   }
   Hold(session, event);
   for (const DependencyId& name : freed) ConsiderHungry(name);
+  for (const DependencyId& name : complete) FinishKneeEpoch(name);
   Consider(session);
 }
 
@@ -152,7 +159,11 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
       continue;
     }
     member.epoch_measured += window.length;
-    (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
+    if (dependency.knee != nullptr) {
+      dependency.knee->Gather(member, window);
+    } else {
+      (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
+    }
   }
   // Who was let in for being observed is in flight, and not to be counted as refused as well.
   if (member.unbounded) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
@@ -165,6 +176,7 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
 bool Core::Impl::IsStale(const DependencyState& dependency, const Member& member,
                          const Window& window) const {
   if (window.stamp.epoch != epoch_) return true;
+  if (dependency.knee != nullptr) return false;
   return dependency.policy.scope == Scope::kInstance && window.stamp.seq < member.changed_seq;
 }
 

@@ -43,6 +43,10 @@ LawDecision Describe(const LawRunner& law, const LawRunner::Outcome& outcome) {
 }  // namespace
 
 void Core::Impl::AdvanceLaws(DependencyState& dependency) {
+  if (dependency.knee != nullptr) {
+    AdvanceKnee(dependency);
+    return;
+  }
   if (dependency.pool != nullptr) {
     Calls in_flight_max = 0;
     absl::Duration measured;

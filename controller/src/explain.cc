@@ -72,15 +72,6 @@ std::string Overload(const Policy& policy, const DecisionInputs& inputs) {
   return "the dependency failed by overload";
 }
 
-std::string Elasticity(const Policy& policy, const DecisionInputs& inputs) {
-  if (!inputs.elasticity.has_value()) return "";
-  const std::string error = inputs.elasticity_error.has_value()
-                                ? absl::StrFormat(" ± %.2f", *inputs.elasticity_error)
-                                : "";
-  return absl::StrFormat("1 %% more in flight brought %.2f%s %% more throughput (wanted: %.2f), ",
-                         *inputs.elasticity, error, policy.algorithm.fleet_knee.theta);
-}
-
 std::string TimedOut(const Policy& policy, const DecisionInputs& inputs) {
   const std::string latency = absl::StrCat(Signal(inputs), " ", Time(inputs.latency));
   if (policy.algorithm.kind == AlgorithmKind::kAimd) {
@@ -105,10 +96,6 @@ std::string Cause(const Policy& policy, const LawDecision& decision) {
       return TimedOut(policy, inputs);
     case Reason::kUnderused:
       return Underused(decision);
-    case Reason::kThroughputGrew:
-    case Reason::kThroughputFlat:
-    case Reason::kProbe:
-      return absl::StrCat(Elasticity(policy, inputs), Latency(policy, inputs));
     default:
       return Latency(policy, inputs);
   }
@@ -160,6 +147,7 @@ std::string Capital(std::string text) {
 }
 
 std::string Body(const Policy& policy, const LawDecision& decision) {
+  if (decision.knee.has_value()) return ExplainKnee(policy, decision);
   if (decision.outcome != WindowOutcome::kUsed) return TooFew(policy, decision);
   if (decision.reason == Reason::kInitial && decision.before == decision.after) {
     return "the limit is fixed; held.";

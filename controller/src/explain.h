@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "plimsoll/algorithms/fleet_knee.h"
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/core/reason.h"
@@ -17,12 +18,16 @@ struct LawDecision {
   Calls after = 0;                   // equal to `before` if the limit was held
   Reason reason = Reason::kInitial;  // why it moved or stayed, if the window was used
   DecisionInputs inputs;
+  std::optional<KneeDecision> knee;  // of the pool law
 };
 
 // The sentence that stands beside a decision: what was seen, what bound, what followed.
 // `instance` is empty for the law of a pool. Pure.
 std::string ExplainDecision(const Policy& policy, const InstanceId& instance,
                             const LawDecision& decision);
+
+// What the pool law saw and made of it; `decision.knee` must be there. Pure.
+std::string ExplainKnee(const Policy& policy, const LawDecision& decision);
 
 // A change of one instance's limit: its share, and where to read why.
 struct ShareChange {

@@ -10,6 +10,7 @@
 namespace plimsoll {
 
 using internal::DependencyState;
+using internal::KneeRunner;
 using internal::LawRunner;
 using internal::Member;
 
@@ -83,6 +84,8 @@ void Core::Impl::RebuildLaws(DependencyState& dependency, const Policy& before) 
   // The former runners refer to it until they are replaced.
   const std::unique_ptr<LimitAlgorithm> former =
       std::exchange(dependency.algorithm, internal::MakeLaw(policy));
+  RebuildKnee(dependency, same);
+  if (dependency.knee != nullptr) return;
   dependency.pool = policy.scope == Scope::kFleet
                         ? MakeRunner(dependency, same ? dependency.pool.get() : nullptr)
                         : nullptr;
@@ -90,6 +93,27 @@ void Core::Impl::RebuildLaws(DependencyState& dependency, const Policy& before) 
     member.law = policy.scope == Scope::kInstance
                      ? MakeRunner(dependency, same ? member.law.get() : nullptr)
                      : nullptr;
+  }
+}
+
+// Members keep their places in a law that goes on; into a new one they all come anew.
+void Core::Impl::RebuildKnee(DependencyState& dependency, bool same) {
+  const std::unique_ptr<KneeRunner> former = std::exchange(dependency.knee, nullptr);
+  if (dependency.policy.algorithm.kind != AlgorithmKind::kFleetKnee) return;
+  dependency.pool = nullptr;
+  dependency.knee = std::make_unique<KneeRunner>(dependency.policy, random_.Next(), now_);
+  if (same) dependency.knee->Continue(*former);
+  for (auto& [id, member] : dependency.members) {
+    member.law = nullptr;
+    if (!same) dependency.knee->Join(member);
+  }
+}
+
+void Core::Impl::MakePool(DependencyState& dependency) {
+  if (dependency.policy.algorithm.kind == AlgorithmKind::kFleetKnee) {
+    dependency.knee = std::make_unique<KneeRunner>(dependency.policy, random_.Next(), now_);
+  } else if (dependency.policy.scope == Scope::kFleet) {
+    dependency.pool = MakeRunner(dependency, nullptr);
   }
 }
 

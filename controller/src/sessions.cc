@@ -104,7 +104,10 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
     return {name, false, absl::ZeroDuration(), absl::ZeroDuration()};
   }
   const Policy& policy = found->second.policy;
-  return {name, true, policy.call_deadline, policy.window.length, policy.mode == Mode::kObserve};
+  const bool knee = found->second.knee != nullptr;
+  return {name, true, policy.call_deadline,
+          knee ? internal::KneeRunner::kWindow : policy.window.length,
+          policy.mode == Mode::kObserve};
 }
 
 // True if the session is a member from now on.
@@ -148,7 +151,7 @@ void Core::Impl::Remove(const SessionId& id, EventType why) {
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
     if (dependency.ledger.Has(id)) dependency.ledger.Release(id);
-    dependency.members.erase(id);
+    dependency.Forget(id);
     Touch(name, id);
   }
   const std::vector<DependencyId> freed = session.dependencies;
@@ -176,7 +179,7 @@ void Core::Impl::ExpireAll() {
     const internal::Ledger::Expired expired = dependency.ledger.ExpireAll(now_);
     for (const SessionId& id : expired.lowered) Touch(name, id);
     for (const SessionId& id : expired.gone) {
-      dependency.members.erase(id);
+      dependency.Forget(id);
       std::erase(sessions_.at(id).dependencies, name);
       Touch(name, id);
     }

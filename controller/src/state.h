@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "controller/src/explain.h"
+#include "controller/src/knee_runner.h"
 #include "controller/src/ledger.h"
 #include "controller/src/pool.h"
 #include "controller/src/turns.h"
@@ -61,6 +62,7 @@ struct Member {
   Calls epoch_in_flight_max = 0;   // since the epoch of its law, or the pool's, began
   absl::Duration epoch_measured;   // the lengths of its windows since then
   std::unique_ptr<LawRunner> law;  // scope instance only
+  KneeMember knee;                 // for the pool law
   Judgements judgements;           // of that law
 
   // What it should have.
@@ -101,7 +103,8 @@ struct DependencyState {
   // The policy is gone: nothing is granted any more, and what is granted is taken back.
   bool retired = false;
   std::unique_ptr<LimitAlgorithm> algorithm;
-  std::unique_ptr<LawRunner> pool;  // scope fleet only
+  std::unique_ptr<LawRunner> pool;   // scope fleet only
+  std::unique_ptr<KneeRunner> knee;  // instead of algorithm and runners: the pool law
   Ledger ledger;
   std::map<SessionId, Member> members;
   std::map<ServiceId, ServiceState> services;  // that have members
@@ -123,6 +126,11 @@ struct DependencyState {
   std::int64_t shares_clamped_total = 0;
   std::array<std::array<std::int64_t, 2>, kReasons> limit_changes_total{};
 
+  // Does nothing for who is no member.
+  void Forget(const SessionId& session);
+  // The limit that the law sets for the pool, or for one instance; nothing with the other scope.
+  std::optional<Calls> PoolLimit() const;
+  std::optional<Calls> LimitOf(const Member& member) const;
   // What may be divided now, before what silent sessions still hold and newcomers are due.
   Calls Capacity() const;
 };
@@ -168,7 +176,7 @@ struct SessionState {
   std::optional<PreparedAnswer> prepared;
 };
 
-// The law of a policy, which must be valid.
+// The law of a policy, which must be valid; nothing for the pool law.
 std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy);
 
 // "5-1042": session ids are ordered by reign, then by registration. Nothing for what is none.

@@ -1,11 +1,11 @@
 #include "controller/simulation/src/controller_host.h"
 
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_format.h"
 #include "controller/simulation/src/describe.h"
+#include "controller/simulation/src/messages.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -33,29 +33,6 @@ Policy MakePolicy(const World& world) {
   policy.outage.base_lease = scenario.base_lease;
   policy.outage.reserve = scenario.reserve;
   return policy;
-}
-
-Event MakeEvent(RequestId request, const AgentMessage& message) {
-  return std::visit(
-      [request](const auto& m) -> Event {
-        using Message = std::decay_t<decltype(m)>;
-        if constexpr (std::is_same_v<Message, RegisterRequest>) return RegisterEvent{request, m};
-        if constexpr (std::is_same_v<Message, SyncRequest>) return SyncEvent{request, m};
-        if constexpr (std::is_same_v<Message, ReleaseRequest>) return ReleaseEvent{request, m};
-      },
-      message);
-}
-
-Answer MakeAnswer(const ReplyAction& reply) {
-  return std::visit(
-      [](const auto& body) -> Answer {
-        if constexpr (std::is_same_v<std::decay_t<decltype(body)>, Released>) {
-          return ReleaseAnswer{};
-        } else {
-          return body;
-        }
-      },
-      reply.body);
 }
 
 }  // namespace

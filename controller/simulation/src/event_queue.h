@@ -27,6 +27,11 @@ class EventQueue {
   }
   void After(absl::Duration delay, Action action) { At(now() + delay, std::move(action)); }
 
+  // When the earliest event is due; kInfiniteFuture if there is none.
+  Instant next() const { return events_.empty() ? kInfiniteFuture : events_.top().at; }
+  // Moves the time, which must not pass next(): for events that are kept elsewhere.
+  void AdvanceTo(Instant at) { time_.AdvanceTo(at); }
+
   // Lets the earliest event happen and moves the time to it. False if there is none before `end`.
   bool Step(Instant end) {
     if (events_.empty() || events_.top().at >= end) return false;

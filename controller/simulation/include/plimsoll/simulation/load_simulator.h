@@ -13,6 +13,11 @@
 
 namespace plimsoll {
 
+// The options of the core in a load simulation. Windows reach a controller with syncs, so these are
+// shorter than an operator would need: laws are not to starve. Windows of 100 ms come one by one.
+inline constexpr absl::Duration kLoadHoldMax = absl::Milliseconds(150);
+inline constexpr absl::Duration kLoadTick = absl::Milliseconds(50);
+
 // One look at the fleet, each half second.
 struct LoadSample {
   absl::Duration at;
@@ -42,7 +47,7 @@ struct PhaseResult {
   double limit_mean = 0;       // mean limit of a replica in the second half
   double limit_deviation = 0;  // its standard deviation over time
   double limit_max = 0;
-  double fairness = 1;  // Jain's index of completions per replica
+  double fairness = 1;  // Jain's index of completions per replica, of those there at the end
 };
 
 struct LoadRun {
@@ -53,7 +58,13 @@ struct LoadRun {
   std::vector<LogEvent> decisions;    // limits that changed and why, oldest first, the last 20,000
   std::int64_t quota_violations = 0;  // events after which more was in flight than the quota
   Calls in_flight_max = 0;
-  std::int64_t calls = 0;     // first arrivals
+  std::int64_t calls = 0;     // first arrivals: the sum of the next five
+  std::int64_t good = 0;      // within the deadline
+  std::int64_t late = 0;      // the other ones that ended
+  std::int64_t rejected = 0;  // refused, after all retries
+  std::int64_t lost = 0;      // that ended after their replica had crashed
+  std::int64_t open = 0;      // in flight, or to be tried again, when the run ended
+  std::int64_t refusals = 0;  // each attempt that was refused
   std::int64_t messages = 0;  // between agents and controller
   std::int64_t grants = 0;    // that changed a limit
 };
@@ -88,7 +99,8 @@ struct Optimum {
   double good = 0;  // per second
   absl::Duration latency_p99;
 };
-// With all changes up to that phase applied, even load, and every replica there.
+// With all changes up to that phase applied, even load, and every replica there; if there is a
+// quota, within it.
 Optimum FindOptimum(const LoadScenario& scenario, std::size_t phase);
 
 // A phase of a run against its optimum.
@@ -109,7 +121,10 @@ PhaseScore Score(const PhaseResult& phase, const std::vector<LoadSample>& sample
 // Whether a phase offers more than the dependency can do then: only such phases are compared.
 bool IsOverload(const LoadScenario& scenario, std::size_t phase);
 
-// The laws that the suite compares.
+// The laws that the suite compares, each with the windows that suit it; AIMD takes the deadline of
+// the scenario as its latency threshold. Without a scenario: the default deadline. Kinds that
+// MakeAlgorithm() does not know are left out.
+std::vector<LawUnderTest> SuiteLaws(const LoadScenario& scenario);
 std::vector<LawUnderTest> SuiteLaws();
 
 }  // namespace plimsoll

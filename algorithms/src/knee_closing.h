@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/src/knee_view.h"
+#include "plimsoll/algorithms/fleet_knee.h"
+
+namespace plimsoll::internal {
+
+// The end of one epoch. Formulas: fleet_knee.h and algorithms/README.md. Used once.
+class KneeClosing {
+ public:
+  KneeClosing(const AlgorithmConfig& config, KneeMode mode, std::int64_t samples_min,
+              KneeState& state, const KneeEpoch& epoch);
+  KneeDecision Close();
+
+ private:
+  enum class Verdict { kRaise, kLower, kHold };
+
+  // Before anything is learnt of throughput.
+  bool Brake();
+  bool KeepTarget();
+  void Learn();
+  void LearnAtLightLoad();
+  bool NoticeChange();
+
+  // Pairs.
+  void KeepFirst();
+  void AddPair();
+  void AddTotals();
+  void AddDifferences();
+  void NoteDeviants();
+
+  // Decisions.
+  void Decide();
+  Verdict Judge(const ElasticitySums& sums, double latency) const;
+  double RaiseFactor(double elasticity) const;
+  double LowerFactor(double level, double throughput) const;
+  double Needed(double throughput, int replicas) const;
+  void MoveTo(double level);
+  void Weigh();
+  void WeighAlone();
+  void Normalise();
+
+  // What comes next.
+  void SizeEpoch();
+  void Plan();
+  void NewPair();
+  void Forget();
+  void DropPair();
+  void End(KneeOutcome outcome, Reason reason);
+
+  bool shared() const { return mode_ == KneeMode::kShared; }
+  bool Compares() const { return !shared() && state_.present >= 2; }
+  double Cap() const;
+  KneeReplica& At(std::size_t i) { return state_.replicas[i]; }
+
+  const AlgorithmConfig& config_;
+  const KneeMode mode_;
+  const std::int64_t samples_min_;
+  KneeState& state_;
+  const KneeEpoch& epoch_;
+  const EpochView view_;
+  const double latency_;  // seconds
+  bool dropped_ = false;
+  KneeDecision decision_;
+};
+
+}  // namespace plimsoll::internal

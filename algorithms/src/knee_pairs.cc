@@ -1,0 +1,179 @@
+// Pairs of epochs, and what single replicas show.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "algorithms/src/knee_closing.h"
+
+namespace plimsoll::internal {
+namespace {
+
+constexpr double kDeviant = 0.4;
+constexpr int kDeviantEpochs = 3;
+constexpr int kComparable = 3;
+constexpr double kWeightMin = 0.25;
+constexpr double kWeightMax = 4;
+constexpr double kWeightGain = 0.15;
+constexpr double kDeviantGain = 0.3;
+// After so many cuts in a row the shares of throughput are those of saturated replicas.
+constexpr int kLoweredOften = 3;
+constexpr double kAlonePairs = 3;
+constexpr double kForgetHold = 0.85;
+constexpr double kForgetMove = 0.12;
+
+double HalfGrowth(double first, double second) { return std::log(second / first) / 2; }
+
+}  // namespace
+
+void KneeClosing::KeepFirst() {
+  for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
+    const ReplicaView& view = view_.replicas[i];
+    KneeReplica& replica = state_.replicas[i];
+    replica.first_seen = view.seen && view.x > 0 && view.n > 0;
+    replica.first_saturated = view.saturated && replica.deviant_epochs == 0;
+    replica.first_x = view.x;
+    replica.first_n = view.n;
+  }
+}
+
+void KneeClosing::AddPair() { shared() ? AddTotals() : AddDifferences(); }
+
+// Of those who were there in both epochs: a report that is missing is no change of throughput.
+void KneeClosing::AddTotals() {
+  double first_x = 0;
+  double first_n = 0;
+  double x = 0;
+  double n = 0;
+  for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
+    const KneeReplica& replica = state_.replicas[i];
+    if (!replica.first_seen || !view_.replicas[i].seen) continue;
+    first_x += replica.first_x;
+    first_n += replica.first_n;
+    x += view_.replicas[i].x;
+    n += view_.replicas[i].n;
+  }
+  if (!(first_x > 0 && first_n > 0 && x > 0 && n > 0)) return;
+  state_.sums.Add(-state_.base_sign * HalfGrowth(first_x, x),
+                  -state_.base_sign * HalfGrowth(first_n, n));
+}
+
+// What all of them have in common is subtracted: it is load, mix or weather.
+void KneeClosing::AddDifferences() {
+  struct Growth {
+    std::size_t replica;
+    double x;
+    double n;
+  };
+  std::vector<Growth> grown;
+  double mean_x = 0;
+  double mean_n = 0;
+  for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
+    const ReplicaView& view = view_.replicas[i];
+    const KneeReplica& replica = state_.replicas[i];
+    const bool comparable = replica.first_seen && replica.first_saturated && view.saturated &&
+                            view.x > 0 && replica.base_code != 0 && replica.deviant_epochs == 0;
+    if (!comparable) continue;
+    grown.push_back({i, HalfGrowth(replica.first_x, view.x), HalfGrowth(replica.first_n, view.n)});
+    mean_x += grown.back().x;
+    mean_n += grown.back().n;
+  }
+  const auto count = static_cast<double>(grown.size());
+  // One alone has nothing to be compared with but itself.
+  const bool compares = grown.size() >= 2;
+  for (const Growth& growth : grown) {
+    KneeReplica& replica = At(growth.replica);
+    const double dx = -replica.base_code * (growth.x - (compares ? mean_x / count : 0));
+    const double dn = -replica.base_code * (growth.n - (compares ? mean_n / count : 0));
+    state_.sums.Add(dx, dn);
+    replica.own.Add(dx, dn);
+  }
+}
+
+// Three epochs in a row, so that a pause of one replica changes nothing.
+void KneeClosing::NoteDeviants() {
+  for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
+    const ReplicaView& view = view_.replicas[i];
+    const bool deviates =
+        !shared() && view_.seen >= kComparable && view.ended && view.ln_r - view_.ln_r > kDeviant;
+    At(i).deviant_epochs = deviates ? At(i).deviant_epochs + 1 : 0;
+  }
+}
+
+void KneeClosing::Weigh() {
+  if (!Compares() || view_.x <= 0) return;
+  const double mean_x = view_.x / view_.seen;
+  bool weighed = false;
+  for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
+    KneeReplica& replica = At(i);
+    if (!replica.present || !view_.replicas[i].saturated) continue;
+    const bool deviates = replica.deviant_epochs >= kDeviantEpochs;
+    if (!deviates && state_.lowered < kLoweredOften) continue;
+    const double share = std::clamp(view_.replicas[i].x / mean_x, kWeightMin, kWeightMax);
+    replica.weight *= std::pow(share / replica.weight, deviates ? kDeviantGain : kWeightGain);
+    weighed = true;
+  }
+  if (weighed) Normalise();
+}
+
+// A replica that meets its limit while the others do not has too much traffic or too little
+// capacity. It is judged by itself, in order of time, against the baseline of all.
+void KneeClosing::WeighAlone() {
+  if (shared() || !state_.dithering) return;
+  if (!state_.second_of_pair) return KeepFirst();
+  bool weighed = false;
+  for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
+    KneeReplica& replica = At(i);
+    const ReplicaView& view = view_.replicas[i];
+    const bool comparable = replica.first_seen && replica.first_saturated && view.saturated &&
+                            view.x > 0 && replica.base_code != 0;
+    if (!comparable) continue;
+    replica.own.Add(-replica.base_code * HalfGrowth(replica.first_x, view.x),
+                    -replica.base_code * HalfGrowth(replica.first_n, view.n));
+    if (!replica.own.known() || replica.own.count < kAlonePairs) continue;
+    const Verdict verdict = Judge(replica.own, std::exp(view.ln_r));
+    if (verdict == Verdict::kHold) {
+      replica.own.Scale(kForgetHold);
+      continue;
+    }
+    const double before = replica.weight;
+    const double factor = verdict == Verdict::kRaise ? RaiseFactor(replica.own.elasticity())
+                                                     : LowerFactor(state_.level * before, view.x);
+    replica.weight = std::clamp(before * factor, kWeightMin, kWeightMax);
+    replica.own.Scale(std::exp(-std::abs(std::log(replica.weight / before)) / kForgetMove));
+    weighed = true;
+  }
+  if (weighed) Normalise();
+}
+
+// No limit moves by this.
+void KneeClosing::Normalise() {
+  double sum = 0;
+  for (const KneeReplica& replica : state_.replicas) sum += replica.present ? replica.weight : 0;
+  const double mean = sum / state_.present;
+  for (KneeReplica& replica : state_.replicas) replica.weight /= mean;
+  state_.level = std::clamp<double>(state_.level * mean, config_.floor, Cap());
+}
+
+// Balanced and in random order, so that what drifts cancels on average.
+void KneeClosing::NewPair() {
+  state_.second_of_pair = false;
+  state_.first_usable = false;
+  state_.base_sign = state_.random.Chance(0.5) ? 1 : -1;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < state_.replicas.size(); ++i) {
+    At(i).base_code = 0;
+    At(i).first_seen = At(i).first_saturated = false;
+    if (At(i).present) order.push_back(i);
+  }
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[state_.random.Below(i)]);
+  }
+  int code = order.size() == 1 ? state_.base_sign : -1;
+  for (const std::size_t i : order) {
+    At(i).base_code = code;
+    code = -code;
+  }
+}
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,65 @@
+// The pool law in the core: when its epochs end, and what follows.
+#include <cmath>
+#include <utility>
+
+#include "controller/src/allocation.h"
+#include "controller/src/core_impl.h"
+
+namespace plimsoll {
+
+using internal::DependencyState;
+using internal::KneeRunner;
+using internal::LawDecision;
+
+namespace {
+
+WindowOutcome OutcomeOf(KneeOutcome outcome) {
+  if (outcome == KneeOutcome::kTooFewSamples) return WindowOutcome::kTooFewSamples;
+  if (outcome == KneeOutcome::kNotBinding) return WindowOutcome::kNotSaturated;
+  return WindowOutcome::kUsed;
+}
+
+Calls Whole(double level) { return static_cast<Calls>(std::lround(level)); }
+
+LawDecision Describe(const DependencyState& dependency) {
+  const KneeDecision& knee = *dependency.knee->last_decision();
+  LawDecision said;
+  said.outcome = OutcomeOf(knee.outcome);
+  said.before = Whole(knee.before);
+  said.after = Whole(knee.after);
+  said.reason = knee.reason;
+  said.knee = knee;
+  DecisionInputs& inputs = said.inputs;
+  inputs.latency = knee.latency;
+  inputs.baseline = knee.baseline;
+  inputs.in_flight_max = dependency.last_window.in_flight_max;
+  inputs.in_flight_mean = knee.in_flight;
+  inputs.samples = knee.samples;
+  inputs.failed = dependency.last_window.dropped;
+  inputs.rejected = dependency.last_window.rejected_by(RejectReason::kLimit);
+  inputs.length = dependency.last_epoch;
+  inputs.throughput = knee.throughput;
+  inputs.unclamped = knee.after;
+  inputs.elasticity = knee.elasticity;
+  if (knee.elasticity.has_value()) inputs.elasticity_error = knee.elasticity_error;
+  if (knee.baseline > absl::ZeroDuration()) inputs.certified_baseline = knee.baseline;
+  return said;
+}
+
+}  // namespace
+
+void Core::Impl::AdvanceKnee(DependencyState& dependency) {
+  if (dependency.knee->Advance(dependency, now_) != KneeRunner::Step::kDecided) return;
+  dependency.moved = Reason::kProbe;  // unless the level itself has moved
+  RecordDecision(dependency, nullptr, Describe(dependency));
+}
+
+// The last report of an epoch has come: no need to wait for the next tick.
+void Core::Impl::FinishKneeEpoch(const DependencyId& name) {
+  DependencyState& dependency = dependencies_.at(name);
+  AdvanceKnee(dependency);
+  internal::Allocate(dependency, sessions_, now_);
+  ConsiderAll();
+}
+
+}  // namespace plimsoll

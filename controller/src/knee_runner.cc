@@ -1,0 +1,211 @@
+#include "controller/src/knee_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/src/census.h"
+#include "controller/src/state.h"
+#include "plimsoll/core/check.h"
+
+namespace plimsoll::internal {
+namespace {
+
+// With too few samples an epoch is prolonged, but not beyond this many lengths.
+constexpr int kProlongedAtMost = 8;
+// A settle time below this part of the epoch is not worth a report of its own.
+constexpr double kWorthSettling = 0.1;
+constexpr absl::Duration kPatienceMin = absl::Milliseconds(300);
+constexpr absl::Duration kPatienceMax = absl::Seconds(1);
+// Who measured less than this part of the epoch says nothing of it.
+constexpr double kMeasuredPart = 0.5;
+
+FleetKnee MakePoolLaw(const Policy& policy) {
+  AlgorithmConfig config = policy.algorithm;
+  const bool shared = policy.scope == Scope::kFleet;
+  if (shared) {
+    config.ceiling = policy.quota_or_max();
+    config.floor = std::min(config.floor, config.ceiling);
+    config.initial = policy.initial.value_or(policy.quota.value_or(config.initial));
+  } else {
+    config.initial =
+        policy.initial.value_or(std::clamp(config.initial, config.floor, config.ceiling));
+  }
+  auto law = MakeFleetKnee(config, shared ? KneeMode::kShared : KneeMode::kPerReplica);
+  PLIMSOLL_CHECK(law.ok(), "a valid policy has a valid algorithm");
+  return *std::move(law);
+}
+
+// Whoever has not been heard of lately is not waited for.
+bool IsThere(const DependencyState& dependency, const Member& member, Instant now) {
+  return member.reported_at.has_value() &&
+         now - *member.reported_at < 2 * SyncMax(dependency) + kPatienceMax;
+}
+
+bool HasInstalled(const Member& member) {
+  return member.installed.seq >= member.sent_seq && member.sent.limit == member.offer;
+}
+
+void AddAfter(Window& sum, const Window& window) {
+  const absl::Duration length = sum.length + window.length;
+  const Calls peak = std::max(sum.in_flight_max, window.in_flight_max);
+  sum.MergeParallel(window);
+  sum.length = length;
+  sum.in_flight_max = peak;
+}
+
+}  // namespace
+
+KneeRunner::KneeRunner(const Policy& policy, std::uint64_t seed, Instant now)
+    : policy_(policy),
+      law_(MakePoolLaw(policy)),
+      state_(law_.InitialState(seed)),
+      since_(now),
+      began_(now) {}
+
+void KneeRunner::Continue(const KneeRunner& former) {
+  state_ = former.state_;
+  last_decision_ = former.last_decision_;
+  last_latency_ = former.last_latency_;
+}
+
+void KneeRunner::Join(Member& member) { member.knee.replica = law_.Add(state_); }
+
+void KneeRunner::Leave(Member& member) {
+  law_.Remove(state_, member.knee.replica);
+  NoteReport(member);
+}
+
+void KneeRunner::Gather(Member& member, const Window& window) const {
+  const bool measures = phase_ == Phase::kMeasuring || phase_ == Phase::kCollecting;
+  if (!measures || !member.knee.counting || window.stamp.seq < member.knee.from) return;
+  AddAfter(member.knee.gathered, window);
+}
+
+bool KneeRunner::NoteReport(Member& member) {
+  member.knee.asked = false;
+  member.knee.counting = true;
+  if (!std::exchange(member.knee.missing, false)) return false;
+  return --missing_ == 0;
+}
+
+Calls KneeRunner::LimitOf(const Member& member) const {
+  return law_.Limit(state_, member.knee.replica);
+}
+
+Reason KneeRunner::reason() const {
+  if (!last_decision_.has_value()) return Reason::kInitial;
+  return last_decision_->after != last_decision_->before ? last_decision_->reason : Reason::kProbe;
+}
+
+absl::Duration KneeRunner::Patience() const {
+  return std::clamp(law_.EpochLength(state_) / 2, kPatienceMin, kPatienceMax);
+}
+
+void KneeRunner::Enter(Phase phase, Instant now) {
+  phase_ = phase;
+  since_ = now;
+}
+
+KneeRunner::Step KneeRunner::Advance(DependencyState& dependency, Instant now) {
+  const absl::Duration passed = now - since_;
+  switch (phase_) {
+    case Phase::kInstalling: {
+      const bool installed = std::ranges::all_of(dependency.members, [&](const auto& entry) {
+        return !IsThere(dependency, entry.second, now) || HasInstalled(entry.second);
+      });
+      if (!installed && passed < Patience()) return Step::kNothing;
+      if (law_.Settle(state_) < kWorthSettling * law_.EpochLength(state_)) {
+        return Begin(dependency, now);
+      }
+      Enter(Phase::kSettling, now);
+      return Step::kNothing;
+    }
+    case Phase::kSettling:
+      return passed < law_.Settle(state_) ? Step::kNothing : Begin(dependency, now);
+    case Phase::kMeasuring:
+      if (passed < length_) return Step::kNothing;
+      Enter(Phase::kCollecting, now);
+      missing_ = 0;
+      for (auto& [id, member] : dependency.members) {
+        member.knee.missing = IsThere(dependency, member, now);
+        if (member.knee.missing) ++missing_;
+      }
+      return Ask(dependency);
+    case Phase::kCollecting:
+      if (missing_ > 0 && passed < Patience()) return Step::kNothing;
+      return Collect(dependency, now);
+  }
+  return Step::kNothing;
+}
+
+// Where there was something to settle, what agents measured meanwhile must be reported apart.
+KneeRunner::Step KneeRunner::Begin(DependencyState& dependency, Instant now) {
+  const bool settled = phase_ == Phase::kSettling;
+  for (auto& [id, member] : dependency.members) {
+    member.knee.gathered = Window();
+    member.knee.counting = !settled;
+    member.knee.from = shared() ? Seq() : member.changed_seq;
+  }
+  Enter(Phase::kMeasuring, now);
+  began_ = now;
+  length_ = law_.EpochLength(state_);
+  return settled ? Ask(dependency) : Step::kNothing;
+}
+
+KneeRunner::Step KneeRunner::Ask(DependencyState& dependency) {
+  for (auto& [id, member] : dependency.members) member.knee.asked = true;
+  return Step::kAsk;
+}
+
+KneeRunner::Step KneeRunner::Collect(DependencyState& dependency, Instant now) {
+  std::int64_t samples = 0;
+  for (const auto& [id, member] : dependency.members) samples += member.knee.gathered.completed();
+  const bool enough = samples >= law_.SamplesMin(state_);
+  if (!enough && now - began_ < kProlongedAtMost * law_.EpochLength(state_)) {
+    Enter(Phase::kMeasuring, now);
+    length_ = law_.EpochLength(state_) / 2;
+    return Step::kNothing;
+  }
+  Close(dependency, now);
+  return Step::kDecided;
+}
+
+void KneeRunner::Close(DependencyState& dependency, Instant now) {
+  const KneeEpoch epoch = MakeEpoch(dependency, now);
+  last_latency_ = epoch.latency;
+  last_decision_ = law_.Close(state_, epoch);
+  Enter(Phase::kInstalling, now);
+}
+
+KneeEpoch KneeRunner::MakeEpoch(DependencyState& dependency, Instant now) const {
+  KneeEpoch epoch;
+  epoch.replicas.resize(state_.replicas.size());
+  const absl::Duration least = (now - began_) * kMeasuredPart;
+  Window pooled;
+  for (const auto& [id, member] : dependency.members) {
+    const Window& window = member.knee.gathered;
+    pooled.MergeParallel(window);
+    if (window.length < least) continue;
+    ReplicaEpoch& replica = epoch.replicas[member.knee.replica];
+    replica.length = window.length;
+    replica.limit = member.in_force.limit;
+    replica.succeeded = window.succeeded;
+    replica.failed = window.dropped;
+    replica.rejected = window.rejected_by(RejectReason::kLimit);
+    replica.in_flight = window.in_flight;
+    replica.at_limit = window.at_limit;
+  }
+  dependency.last_window = pooled;
+  dependency.last_epoch = pooled.length;
+  epoch.latency = pooled.latency.Quantile(policy_.window.percentile);
+  epoch.drop_tolerance = policy_.window.drop_tolerance;
+  const Calls members = std::max(1, static_cast<Calls>(dependency.members.size()));
+  const auto quota = static_cast<std::int64_t>(policy_.quota_or_max());
+  epoch.cap = static_cast<Calls>(
+      shared()
+          ? std::min(quota, std::int64_t{policy_.algorithm.ceiling} * members)
+          : std::min<std::int64_t>(policy_.algorithm.ceiling, (quota + members - 1) / members));
+  return epoch;
+}
+
+}  // namespace plimsoll::internal

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "plimsoll/algorithms/fleet_knee.h"
+#include "plimsoll/core/random.h"
+
+namespace plimsoll {
+
+// What stands before a limit, by formula: a pure delay, then c servers of which each call gets an
+// equal part. With n calls in flight, throughput X solves n = X * (delay + service * f), where the
+// station is idle below c. No queueing noise, but counts are Poisson as far as `noisy` says.
+struct Plant {
+  double servers = 8;
+  double service = 0.010;  // seconds
+  double delay = 0;
+  double retrograde = 0;  // throughput loss per call beyond the servers
+  double failed_above = 0;  // share of failed calls once more than `servers` are there
+
+  double Throughput(double n) const {
+    const double flowing = n / (delay + service);
+    const double most = servers / service;
+    const double smooth = 8;  // how sharp the knee is: queueing makes it round
+    const double x = flowing / std::pow(1 + std::pow(flowing / most, smooth), 1 / smooth);
+    return x / (1 + retrograde * std::max(0.0, n - servers));
+  }
+  // Where throughput is 99 % of the most.
+  double Knee() const { return servers / service * (delay + service); }
+};
+
+// A fleet that offers `offered` calls per second and replica to plants.
+class KneeFleet {
+ public:
+  KneeFleet(FleetKnee law, std::vector<Plant> plants, double offered, std::uint64_t seed = 1)
+      : law_(std::move(law)),
+        plants_(std::move(plants)),
+        offered_(plants_.size(), offered),
+        state_(law_.InitialState(seed)),
+        random_(seed) {
+    for (std::size_t i = 0; i < plants_.size(); ++i) law_.Add(state_);
+  }
+
+  KneeState& state() { return state_; }
+  Plant& plant(std::size_t i) { return plants_[i]; }
+  void Offer(double each) { std::fill(offered_.begin(), offered_.end(), each); }
+  void OfferTo(std::size_t i, double calls) { offered_[i] = calls; }
+  void ChangeAll(const Plant& plant) { std::fill(plants_.begin(), plants_.end(), plant); }
+  double seconds() const { return seconds_; }
+  double limit(std::size_t i) const { return law_.Limit(state_, i); }
+  KneeEpoch& settings() { return settings_; }
+
+  KneeDecision Run() {
+    KneeEpoch epoch = settings_;
+    const double seconds = absl::ToDoubleSeconds(law_.EpochLength(state_));
+    for (std::size_t i = 0; i < plants_.size(); ++i) {
+      epoch.replicas.push_back(Measure(plants_[i], offered_[i], law_.Limit(state_, i), seconds));
+    }
+    seconds_ += seconds + absl::ToDoubleSeconds(law_.Settle(state_));
+    return law_.Close(state_, epoch);
+  }
+  KneeDecision Run(int epochs) {
+    KneeDecision last;
+    for (int i = 0; i < epochs; ++i) last = Run();
+    return last;
+  }
+
+ private:
+  ReplicaEpoch Measure(const Plant& plant, double offered, Calls limit, double seconds) {
+    ReplicaEpoch epoch;
+    const double most = plant.Throughput(limit);
+    const bool full = offered > most;
+    const double n = full ? limit : Inverse(plant, offered);
+    const double x = std::min(offered, most);
+    const double ended = std::max(0.0, Noisy(x * seconds));
+    const double failing = n > plant.servers ? plant.failed_above : 0;
+    epoch.length = absl::Seconds(seconds);
+    epoch.limit = limit;
+    epoch.failed = std::llround(ended * failing);
+    epoch.succeeded = std::llround(ended) - epoch.failed;
+    epoch.rejected = full ? std::llround((offered - x) * seconds) : 0;
+    epoch.in_flight = absl::Seconds(n * seconds);
+    if (full) epoch.at_limit = epoch.length;
+    return epoch;
+  }
+  static double Inverse(const Plant& plant, double x) {
+    double low = 0;
+    double high = 1e5;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (low + high) / 2;
+      (plant.Throughput(middle) < x ? low : high) = middle;
+    }
+    return low;
+  }
+  // The sum of twelve uniforms is near enough to normal.
+  double Noisy(double mean) {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += random_.Uniform();
+    return mean + sum * std::sqrt(mean);
+  }
+
+  FleetKnee law_;
+  std::vector<Plant> plants_;
+  std::vector<double> offered_;
+  KneeState state_;
+  Random random_;
+  KneeEpoch settings_;
+  double seconds_ = 0;
+};
+
+}  // namespace plimsoll
