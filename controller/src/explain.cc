@@ -24,7 +24,7 @@ std::string Percent(double share) { return absl::StrFormat("%.3g %%", share * 10
 
 std::string Signal(const DecisionInputs& inputs) {
   if (inputs.signal == LatencySignal::kMean) return "mean latency";
-  const double percent = inputs.percentile * 100;
+  const double percent = std::round(inputs.percentile * 1e4) / 1e2;
   // The last two figures decide in English, and 11 to 13 are exceptions.
   const auto whole = static_cast<int>(percent);
   const bool plain = percent == whole && whole / 10 != 1;

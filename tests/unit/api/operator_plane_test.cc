@@ -248,6 +248,37 @@ TEST_F(OperatorPlaneTest, StatusCounts) {
   EXPECT_EQ(AskJson("/v1/version")["version"], "0.1.0");
 }
 
+TEST_F(OperatorPlaneTest, ADecisionTellsWhatTheLawSaw) {
+  LogEvent event;
+  event.type = EventType::kDecision;
+  event.dependency = DependencyId("payments-api");
+  event.from = 40;
+  event.to = 36;
+  event.reason = Reason::kLatencyRose;
+  DecisionInputs& inputs = event.inputs.emplace();
+  inputs.percentile = 0.99;
+  inputs.throughput = 480;
+  inputs.in_flight_mean = 38.5;
+  inputs.failed = 2;
+  inputs.length = absl::Seconds(1);
+  inputs.elasticity = 0.25;
+  controller_.log.Append(event);
+  const Json view = AskJson("/v1/events?type=decision")["items"][0];
+  EXPECT_EQ(view["type"], "DECISION");
+  EXPECT_EQ(view["from"], 40);
+  EXPECT_EQ(view["to"], 36);
+  EXPECT_EQ(view["reason"], "LATENCY_ROSE");
+  EXPECT_FALSE(view.contains("binding_constraint")) << "nothing binds before the shares are made";
+  EXPECT_FALSE(view.contains("instance_id"));
+  EXPECT_EQ(view["inputs"]["latency_signal"], "P99");
+  EXPECT_EQ(view["inputs"]["throughput_per_second"], 480);
+  EXPECT_EQ(view["inputs"]["in_flight_mean"], 38.5);
+  EXPECT_EQ(view["inputs"]["failed"], 2);
+  EXPECT_EQ(view["inputs"]["window_seconds"], 1);
+  EXPECT_EQ(view["inputs"]["elasticity"], 0.25);
+  EXPECT_TRUE(view["inputs"]["elasticity_error"].is_null());
+}
+
 TEST_F(OperatorPlaneTest, EventsAreFilteredAndPagedFromTheNewest) {
   for (int i = 0; i < 5; ++i) {
     LogEvent event;
