@@ -21,7 +21,11 @@ constexpr char kDefaults[] = "/defaults";
 void ReadWindow(MapReader window, WindowConfig& target) {
   window.Duration("length", target.length);
   window.Whole("min_samples", target.samples_min);
+  window.Word<LatencySignal>(
+      "latency", {{"percentile", LatencySignal::kPercentile}, {"mean", LatencySignal::kMean}}, {},
+      target.latency);
   window.Number("percentile", target.percentile);
+  window.Duration("latency_ceiling", target.latency_ceiling);
   window.Number("drop_tolerance", target.drop_tolerance);
   window.Finish();
 }
@@ -79,6 +83,8 @@ void ReadOutage(MapReader outage, OutageConfig& target) {
 
 // The keys that a dependency and "defaults" have in common.
 void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
+  map.Word<Mode>("mode", {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}}, {"disabled"},
+                 policy.mode);
   map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
                   policy.scope);
   ReadLaws(map, policy.algorithm, faults);
@@ -89,7 +95,6 @@ void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   ReadWindow(map.Map("window"), policy.window);
   ReadQuota(map.Map("quota"), policy, faults);
   ReadOutage(map.Map("outage"), policy.outage);
-  map.Later({"mode"});
 }
 
 // Where a violation of `name` is best shown if the file does not set it: at what collides with it.

@@ -122,12 +122,14 @@ TEST(ConfigTest, EveryKeyOfADependencyIsRead) {
 dependencies:
   - name: payments-api
     description: the provider
+    mode: observe
     scope: instance
     algorithm: gradient2
     floor: 2
     ceiling: 30
     initial: 10
-    window: {length: 2s, min_samples: 30, percentile: 0.5, drop_tolerance: 0.1}
+    window: {length: 2s, min_samples: 30, latency: mean, percentile: 0.5, latency_ceiling: 800ms,
+             drop_tolerance: 0.1}
     aimd: {latency_threshold: 250ms, backoff: 0.8, increase: 2}
     gradient2: {rtt_tolerance: 2, smoothing: 0.3, queue_size: 5, long_window: 100}
     call_deadline: 3s
@@ -144,6 +146,9 @@ dependencies:
   EXPECT_EQ(policy.algorithm.initial, 10);
   EXPECT_EQ(policy.window.length, absl::Seconds(2));
   EXPECT_EQ(policy.window.samples_min, 30);
+  EXPECT_EQ(policy.mode, Mode::kObserve);
+  EXPECT_EQ(policy.window.latency, LatencySignal::kMean);
+  EXPECT_EQ(policy.window.latency_ceiling, absl::Milliseconds(800));
   EXPECT_EQ(policy.window.percentile, 0.5);
   EXPECT_EQ(policy.window.drop_tolerance, 0.1);
   EXPECT_EQ(policy.algorithm.aimd.latency_threshold, absl::Milliseconds(250));
@@ -375,8 +380,10 @@ const std::vector<FaultCase>& KeyCases() {
       {"Tls", "tls: {cert_file: x}\n", "1:1: /tls: not supported yet: remove it"},
       {"TokensFile", "auth: {tokens_file: x}\n",
        "1:8: /auth/tokens_file: not supported yet: remove it"},
-      {"Observe", Dependency("mode: observe"),
-       "2:15: /dependencies/0/mode: not supported yet: remove it"},
+      {"Disabled", Dependency("mode: disabled"),
+       "2:21: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
+      {"LatencySignal", Dependency("window: {latency: median}"),
+       "2:32: /dependencies/0/window/latency: \"median\" is none of percentile, mean"},
       {"Etcd", "state: {mode: etcd}\n",
        "1:9: /state/mode: \"etcd\" is not supported yet: embedded, memory"},
       {"AlgorithmTypo", Dependency("algorithm: gradeint2"),
