@@ -2,7 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "controller/main/faults.h"
+#include "controller/config/faults.h"
 
 namespace plimsoll {
 namespace {

@@ -18,10 +18,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "controller/main/map_reader.h"
-#include "controller/main/policy_reader.h"
-#include "controller/main/scalars.h"
-#include "controller/main/yaml_tree.h"
+#include "controller/config/map_reader.h"
+#include "controller/config/policy_reader.h"
+#include "controller/config/scalars.h"
+#include "controller/config/yaml_tree.h"
 
 namespace plimsoll {
 namespace {

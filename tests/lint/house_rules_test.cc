@@ -18,8 +18,8 @@ class HouseRulesTest : public ::testing::Test {
     std::filesystem::remove_all(root_);
     for (const char* const folder :
          {"algorithms", "algorithms/core", "agent", "agent/examples", "controller",
-          "controller/store", "controller/main", "controller/simulation", "api/http", "api/wire",
-          "api/cli", "tests"}) {
+          "controller/store", "controller/config", "controller/main", "controller/simulation",
+          "api/http", "api/wire", "api/cli", "tests"}) {
       Write(std::string(folder) + "/README.md", "What it is.\n");
     }
   }
@@ -73,6 +73,8 @@ TEST_F(HouseRulesTest, EveryBadIncludeIsFoundWhereItStands) {
       {"controller/store/src/a.cc", "\"plimsoll/http/server.h\""},
       {"controller/store/src/memory_store.cc", "<sqlite3.h>"},
       {"controller/simulation/src/a.cc", "\"plimsoll/http/server.h\""},
+      {"api/cli/a.cc", "\"controller/main/config.h\""},
+      {"controller/config/a.cc", "\"plimsoll/http/server.h\""},
       {"controller/main/a.cc", "\"plimsoll/agent/agent.h\""},
       {"controller/main/config.cc", "<yaml-cpp/yaml.h>"},
       {"controller/main/a.cc", "<boost/asio.hpp>"},
@@ -118,7 +120,7 @@ TEST_F(HouseRulesTest, WhatIsConfinedIsAllowedWhereItBelongs) {
   Write("agent/examples/a.cc", "std::this_thread::sleep_for(x);\n");
   Write("api/http/src/server.cc", "#include <boost/asio.hpp>\nstd::thread thread;\n");
   Write("controller/store/src/sqlite_store.cc", "#include <sqlite3.h>\n");
-  Write("controller/main/yaml_tree.cc", "#include <yaml-cpp/yaml.h>\n");
+  Write("controller/config/yaml_tree.cc", "#include <yaml-cpp/yaml.h>\n");
   Write("tests/integration/a_test.cc", "std::this_thread::sleep_for(x);\n");
   Write("algorithms/core/src/clock.cc", "clock_gettime(id, &value);\n");
   EXPECT_THAT(Check(), IsEmpty());

@@ -10,7 +10,9 @@ const std::vector<Layer>& Layers() {
       {"api/http/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/http/", "api/http/"}},
-      {"api/cli/", {"plimsoll/core/", "plimsoll/wire/", "plimsoll/simulation/", "api/cli/"}},
+      {"api/cli/",
+       {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
+        "plimsoll/simulation/", "controller/config/", "api/cli/"}},
       {"agent/middleware/", {"plimsoll/agent/", "plimsoll/middleware/", "agent/middleware/"}},
       {"agent/examples/", {"plimsoll/core/", "plimsoll/agent/", "plimsoll/wire/", "agent/"}},
       {"agent/include/", {"plimsoll/agent/"}},
@@ -21,9 +23,11 @@ const std::vector<Layer>& Layers() {
       {"controller/simulation/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/agent/",
         "plimsoll/wire/", "plimsoll/simulation/", "controller/simulation/", "agent/src/"}},
+      {"controller/config/",
+       {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/config/"}},
       {"controller/main/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/store/",
-        "plimsoll/http/", "controller/main/"}},
+        "plimsoll/http/", "controller/config/", "controller/main/"}},
       {"controller/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/src/"}},
   };
@@ -39,7 +43,7 @@ const std::vector<Confined>& ConfinedHeaders() {
       {"boost/", {"api/http/src/", "tests/"}, "plimsoll/http/server.h"},
       {"openssl/", {"api/http/src/", "tests/"}, "plimsoll/http/server.h"},
       {"sqlite3.h", {"controller/store/src/sqlite_", "tests/"}, "plimsoll/store/sqlite_store.h"},
-      {"yaml-cpp/", {"controller/main/yaml_tree.cc"}, "controller/main/yaml_tree.h"},
+      {"yaml-cpp/", {"controller/config/yaml_tree.cc"}, "controller/config/yaml_tree.h"},
       {"grpcpp/", {"agent/middleware/grpc/", "agent/examples/", "tests/"}, "the middleware"},
       {"nlohmann/", {"api/", "agent/examples/", "tests/"}, "plimsoll/wire/codec.h"},
       {"prometheus/",
@@ -62,7 +66,8 @@ const std::vector<Confined>& ConfinedWords() {
   static const std::vector<std::string_view> mutex = {
       "algorithms/core/include/plimsoll/core/mutex.h", "tests/"};
   static const std::vector<std::string_view> thread = {
-      "agent/src/sync_loop.", "agent/examples/", "api/http/src/", "controller/main/", "tests/"};
+      "agent/src/sync_loop.", "agent/examples/", "api/http/src/",
+      "controller/main/",     "api/cli/",        "tests/"};
   static const std::vector<std::string_view> sleep = {"tests/integration/", "agent/examples/",
                                                       "api/cli/"};
   constexpr std::string_view kClock = "a plimsoll::Clock that is handed in";

@@ -1,4 +1,4 @@
-#include "controller/main/faults.h"
+#include "controller/config/faults.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "controller/main/yaml_tree.h"
+#include "controller/config/yaml_tree.h"
 
 #include <yaml-cpp/yaml.h>
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "controller/main/yaml_tree.h"
+#include "controller/config/yaml_tree.h"
 
 namespace plimsoll {
 
@@ -16,6 +16,8 @@ namespace plimsoll {
 absl::StatusOr<std::int32_t> ParseWhole(const YamlNode& node);
 // A finite decimal number.
 absl::StatusOr<double> ParseNumber(const YamlNode& node);
+// true or false.
+absl::StatusOr<bool> ParseFlag(const YamlNode& node);
 // A number with a unit: us, ms, s, m or h. Not negative.
 absl::StatusOr<absl::Duration> ParseDuration(const YamlNode& node);
 // A number of bytes with a unit: B, KiB, MiB or GiB; at least 1 B, at most 1 GiB.

@@ -1,10 +1,11 @@
-#include "controller/main/law_reader.h"
+#include "controller/config/law_reader.h"
 
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/main/faults.h"
-#include "controller/main/yaml_tree.h"
+#include "controller/config/faults.h"
+#include "controller/config/yaml_tree.h"
 
 namespace plimsoll {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "controller/main/faults.h"
-#include "controller/main/yaml_tree.h"
+#include "controller/config/faults.h"
+#include "controller/config/yaml_tree.h"
 
 namespace plimsoll {
 
@@ -25,6 +25,7 @@ class MapReader {
   void Duration(const std::string& key, absl::Duration& target);
   void Size(const std::string& key, std::uint64_t& target);
   void Text(const std::string& key, std::string& target);
+  void Flag(const std::string& key, bool& target);
 
   // One word of a list. `later` are words that are planned, and refused with other words.
   template <typename Enum>
@@ -48,6 +49,7 @@ class MapReader {
   void Later(const std::vector<std::string>& keys);
   void Finish();
 
+  const std::string& pointer() const { return pointer_; }
   std::string Pointer(const std::string& key) const { return Below(pointer_, key); }
 
  private:

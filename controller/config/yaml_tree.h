@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/main/faults.h"
+#include "controller/config/faults.h"
 
 namespace plimsoll {
 

@@ -1,4 +1,4 @@
-#include "controller/main/scalars.h"
+#include "controller/config/scalars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -135,6 +135,13 @@ absl::StatusOr<double> ParseNumber(const YamlNode& node) {
   double value = 0;
   if (absl::SimpleAtod(node.text, &value) && std::isfinite(value)) return value;
   return Wrong(node, expected);
+}
+
+absl::StatusOr<bool> ParseFlag(const YamlNode& node) {
+  if (IsPlainScalar(node) && (node.text == "true" || node.text == "false")) {
+    return node.text == "true";
+  }
+  return Wrong(node, "true or false");
 }
 
 absl::StatusOr<absl::Duration> ParseDuration(const YamlNode& node) {

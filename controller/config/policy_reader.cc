@@ -1,4 +1,4 @@
-#include "controller/main/policy_reader.h"
+#include "controller/config/policy_reader.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "controller/main/law_reader.h"
+#include "controller/config/law_reader.h"
 
 namespace plimsoll {
 namespace {
@@ -128,26 +128,6 @@ bool FollowsFromOthers(const std::string& name, const std::string& pointer,
          !faults.Written(absl::StrCat(fallback, "/", name));
 }
 
-// Splits "a = 1: rule; b = 2: rule; and more of it" into its two violations.
-std::vector<std::string> SplitViolations(const std::string& message) {
-  std::vector<std::string> violations;
-  const std::vector<std::string> parts = absl::StrSplit(message, "; ");
-  for (const std::string& part : parts) {
-    const auto name_end = std::find_if_not(part.begin(), part.end(), [](char c) {
-      // Names of services are part of some.
-      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
-             c == '-' || c == '~';
-    });
-    const bool begins = absl::StartsWith(std::string(name_end, part.end()), " = ");
-    if (begins || violations.empty()) {
-      violations.push_back(part);
-    } else {
-      absl::StrAppend(&violations.back(), "; ", part);
-    }
-  }
-  return violations;
-}
-
 // `initial` has to fit the bounds even where nobody has set it.
 void FitInitial(Policy& policy) {
   AlgorithmConfig& algorithm = policy.algorithm;
@@ -199,6 +179,25 @@ std::string PathOf(const std::string& name) {
 
 }  // namespace
 
+std::vector<std::string> SplitViolations(const std::string& message) {
+  std::vector<std::string> violations;
+  const std::vector<std::string> parts = absl::StrSplit(message, "; ");
+  for (const std::string& part : parts) {
+    const auto name_end = std::find_if_not(part.begin(), part.end(), [](char c) {
+      // Names of services and places in lists are part of some.
+      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+             c == '-' || c == '~' || c == '[' || c == ']';
+    });
+    const bool begins = absl::StartsWith(std::string(name_end, part.end()), " = ");
+    if (begins || violations.empty()) {
+      violations.push_back(part);
+    } else {
+      absl::StrAppend(&violations.back(), "; ", part);
+    }
+  }
+  return violations;
+}
+
 void ReportViolations(const absl::Status& status, const std::string& pointer,
                       const std::string& fallback, Faults& faults) {
   if (status.ok()) return;
@@ -208,6 +207,15 @@ void ReportViolations(const absl::Status& status, const std::string& pointer,
     if (FollowsFromOthers(name, pointer, fallback, faults)) continue;
     faults.Add(PointerOf(name, pointer, fallback, faults), violation);
   }
+}
+
+Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& faults) {
+  const std::string pointer = map.pointer();
+  ReadSettings(map, policy, faults);
+  map.Finish();
+  FitInitial(policy);
+  ReportViolations(Validate(policy, lease), pointer, pointer, faults);
+  return policy;
 }
 
 PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {

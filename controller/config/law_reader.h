@@ -1,6 +1,6 @@
 #pragma once
 
-#include "controller/main/map_reader.h"
+#include "controller/config/map_reader.h"
 #include "plimsoll/algorithms/config.h"
 
 namespace plimsoll {

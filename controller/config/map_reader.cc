@@ -1,10 +1,10 @@
-#include "controller/main/map_reader.h"
+#include "controller/config/map_reader.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/main/scalars.h"
+#include "controller/config/scalars.h"
 
 namespace plimsoll {
 namespace {
@@ -57,6 +57,7 @@ void MapReader::Duration(const std::string& key, absl::Duration& target) {
 void MapReader::Size(const std::string& key, std::uint64_t& target) {
   Read(key, ParseSize, target);
 }
+void MapReader::Flag(const std::string& key, bool& target) { Read(key, ParseFlag, target); }
 void MapReader::Text(const std::string& key, std::string& target) { Read(key, ParseText, target); }
 
 int MapReader::WordIndex(const std::string& key, const std::vector<std::string>& names,

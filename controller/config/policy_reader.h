@@ -1,7 +1,10 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/time/time.h"
-#include "controller/main/map_reader.h"
+#include "controller/config/map_reader.h"
 #include "plimsoll/controller/policy.h"
 
 namespace plimsoll {
@@ -10,10 +13,18 @@ namespace plimsoll {
 // them. `defaults` is what a dependency is that sets nothing; `lease` that of agents.lease.
 PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults);
 
+// Reads a map that is one policy, with the keys of a dependency but for its name, and reports what
+// is wrong with it. `policy` is what holds where the map sets nothing.
+Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& faults);
+
 // Reports what a Validate() found, "NAME = VALUE: RULE; …" as all of them give it, at the keys of
 // that name below `pointer`; what is set there by default only, at the same key below `fallback`,
 // if the file has that.
 void ReportViolations(const absl::Status& status, const std::string& pointer,
                       const std::string& fallback, Faults& faults);
+
+// Splits the message of a Validate(), "a = 1: rule; b = 2: rule; and more of it", into its two
+// violations.
+std::vector<std::string> SplitViolations(const std::string& message);
 
 }  // namespace plimsoll

@@ -1,0 +1,48 @@
+#include "api/cli/src/text_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace plimsoll::cli {
+namespace {
+
+std::size_t Width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+void Widen(const std::vector<std::string>& row, std::vector<std::size_t>& widths) {
+  widths.resize(std::max(widths.size(), row.size()));
+  for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+}
+
+std::string Line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) {
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::string pad(widths[i] - Width(row[i]), ' ');
+    absl::StrAppend(&line, i == 0 ? "" : "  ", i == 0 ? row[i] : pad, i == 0 ? pad : row[i]);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return absl::StrCat(line, "\n");
+}
+
+}  // namespace
+
+std::string ToText(const Table& table) {
+  std::vector<std::size_t> widths;
+  Widen(table.header, widths);
+  for (const auto& row : table.rows) Widen(row, widths);
+  std::string text = Line(table.header, widths);
+  for (const auto& row : table.rows) text += Line(row, widths);
+  return text;
+}
+
+std::string Fixed(double value, int decimals) {
+  return std::isfinite(value) ? absl::StrFormat("%.*f", decimals, value) : "-";
+}
+
+}  // namespace plimsoll::cli

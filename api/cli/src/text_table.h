@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace plimsoll::cli {
+
+// Rows of cells, to be shown as text or in HTML.
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+
+// Columns as wide as their widest cell, two spaces between them; the first one to the left, the
+// others to the right. Width counts code points. A line per row, each with a line break.
+std::string ToText(const Table& table);
+
+// "12.3" and the like; "-" for what is no finite number.
+std::string Fixed(double value, int decimals);
+
+}  // namespace plimsoll::cli
