@@ -223,32 +223,11 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
   return explanation;
 }
 
-DecisionInputs Core::Impl::InputsOf(const DependencyState& dependency, const Member& member) const {
-  DecisionInputs inputs;
-  inputs.algorithm = std::string(ToString(dependency.policy.algorithm.kind));
-  inputs.quota = dependency.policy.quota.value_or(0);
-  inputs.wanted = dependency.wanted;
-  inputs.algorithm_limit =
-      dependency.LimitOf(member).value_or(dependency.PoolLimit().value_or(kCallsMax));
-  if (dependency.knee != nullptr) {
-    AddKneeInputs(dependency, inputs);
-    return inputs;
-  }
-  const internal::LawRunner* law = member.law != nullptr ? member.law.get() : dependency.pool.get();
-  inputs.latency = law->last_latency();
-  inputs.in_flight_max = law->last_in_flight_max();
-  inputs.samples = law->last_window().completed();
-  inputs.rejected = law->last_window().rejected_by(RejectReason::kLimit);
-  if (law->last_decision().has_value()) {
-    inputs.baseline = law->last_decision()->baseline;
-    inputs.gradient = law->last_decision()->gradient;
-  }
-  return inputs;
-}
-
 std::string Core::Impl::LogChange(const DependencyState& dependency, const SessionState& session,
                                   const Member& member, const Steps& steps,
                                   const Explanation& explanation) {
+  const internal::Judgements& judgements =
+      member.law != nullptr ? member.judgements : dependency.judgements;
   LogEvent event;
   event.type = EventType::kLimitChanged;
   event.at = now_;
@@ -259,11 +238,13 @@ std::string Core::Impl::LogChange(const DependencyState& dependency, const Sessi
   event.to = steps.limit;
   event.reason = explanation.reason;
   event.binding = explanation.binding;
-  event.inputs = InputsOf(dependency, member);
-  event.message =
-      absl::StrCat(session.instance.value, ": ", event.from, " -> ", event.to, " (",
-                   std::string(ToString(event.reason)), "); all instances together could use ",
-                   dependency.wanted, " of ", dependency.Capacity(), ".");
+  event.inputs = judgements.used.has_value() ? judgements.used->inputs : DecisionInputs{};
+  event.inputs->algorithm = std::string(ToString(dependency.policy.algorithm.kind));
+  event.inputs->quota = dependency.policy.quota.value_or(0);
+  event.inputs->wanted = dependency.wanted;
+  event.message = internal::ExplainShare({session.instance, event.from, event.to, event.reason,
+                                          member.wanted, dependency.wanted, dependency.Capacity(),
+                                          judgements.CauseOf(event.reason)});
   return log_.Append(std::move(event));
 }
 

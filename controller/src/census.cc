@@ -38,8 +38,8 @@ void NoteRaise(Member& member, Instant now) {
 
 void FindService(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
                  const SessionId& id, Member& member) {
-  if (member.session != nullptr) return;
-  member.session = &sessions.at(id);
+  if (member.service != nullptr) return;
+  if (member.session == nullptr) member.session = &sessions.at(id);
   member.service = &dependency.services[member.session->service];
 }
 

@@ -12,7 +12,6 @@
 namespace plimsoll {
 
 using internal::DependencyState;
-using internal::LawRunner;
 using internal::LedgerTerms;
 using internal::Member;
 using internal::SessionState;
@@ -149,6 +148,7 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
 
 Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session) {
   Member& member = dependency.members.try_emplace(session.id, now_).first->second;
+  member.session = &session;
   member.base = dependency.policy.base();
   if (dependency.knee != nullptr) {
     dependency.knee->Join(member);
@@ -217,36 +217,6 @@ void Core::Impl::On(const TickEvent& /*event*/) {
   }
   ConsiderAll();
   AnswerUnconfirmed();
-}
-
-void Core::Impl::AdvanceLaws(DependencyState& dependency) {
-  if (dependency.knee != nullptr) {
-    AdvanceKnee(dependency);
-    return;
-  }
-  if (dependency.pool != nullptr) {
-    Calls in_flight_max = 0;
-    for (const auto& [id, member] : dependency.members) in_flight_max += member.epoch_in_flight_max;
-    AdvanceLaw(dependency, *dependency.pool, in_flight_max);
-    return;
-  }
-  for (auto& [id, member] : dependency.members) {
-    if (member.law != nullptr) AdvanceLaw(dependency, *member.law, member.epoch_in_flight_max);
-  }
-}
-
-void Core::Impl::AdvanceLaw(DependencyState& dependency, LawRunner& law, Calls in_flight_max) {
-  const std::optional<LawRunner::Outcome> outcome = law.Advance(in_flight_max, now_);
-  if (!outcome.has_value()) return;
-  ++dependency.windows_total[static_cast<std::size_t>(outcome->window)];
-  dependency.last_window = law.last_window();
-  dependency.last_epoch = law.last_epoch();
-  for (auto& [id, member] : dependency.members) {
-    if (dependency.pool != nullptr || member.law.get() == &law) member.epoch_in_flight_max = 0;
-  }
-  if (outcome->decision.has_value() && outcome->decision->limit != outcome->before) {
-    dependency.moved = outcome->decision->reason;
-  }
 }
 
 void Core::Impl::On(const ShutdownEvent& /*event*/) {

@@ -20,7 +20,7 @@ namespace plimsoll {
 // The state machine: core.cc (events, ticks), sessions.cc (who is there), core_sync.cc (what a sync
 // does), answers.cc (from offers to grants, rules C1, C4, C5, C8, C10), writes.cc (what must be
 // durable), leadership.cc (C6, C7), learning.cc (a lost store, L1, L2), policies.cc (what operators
-// change), core_snapshot.cc (read model).
+// change), decisions.cc (what laws said), core_snapshot.cc (read model).
 class Core::Impl {
  public:
   Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
@@ -79,7 +79,15 @@ class Core::Impl {
   void AdvanceLaws(DependencyState& dependency);
   void AdvanceKnee(DependencyState& dependency);
   void FinishKneeEpoch(const DependencyId& name);
-  void AdvanceLaw(DependencyState& dependency, internal::LawRunner& law, Calls in_flight_max);
+  void AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max);
+  // Decisions: decisions.cc.
+  // Whatever a law has said about a window goes through here: the counts, the event kDecision if
+  // the limit changed, the sentence, and the reason of the shares that follow. `member` is the
+  // instance whose law it is, null for the pool's. Of the inputs, algorithm, algorithm_limit,
+  // signal, percentile, quota and wanted are filled in.
+  void RecordDecision(DependencyState& dependency, Member* member, internal::LawDecision decision);
+  std::string LogDecision(const DependencyId& dependency, const SessionState* session,
+                          const internal::LawDecision& decision, const std::string& message);
   DependencySettings SettingsOf(const DependencyId& name) const;
   void RefuseHeld(RefusalCode code, const std::string& detail);
 
@@ -129,8 +137,6 @@ class Core::Impl {
   Steps Allowed(const DependencyState& dependency, const SessionId& id) const;
   Grant MakeGrant(DependencyState& dependency, const SessionState& session, const Steps& steps);
   Explanation Explain(const DependencyState& dependency, const Member& member) const;
-  DecisionInputs InputsOf(const DependencyState& dependency, const Member& member) const;
-  void AddKneeInputs(const DependencyState& dependency, DecisionInputs& inputs) const;
   std::string LogChange(const DependencyState& dependency, const SessionState& session,
                         const Member& member, const Steps& steps, const Explanation& explanation);
   bool IsDurable(const SessionState& session) const;

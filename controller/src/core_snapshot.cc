@@ -7,8 +7,7 @@
 namespace plimsoll {
 
 using internal::DependencyState;
-using internal::KneeRunner;
-using internal::LawRunner;
+using internal::Judgements;
 using internal::Member;
 using internal::SessionState;
 
@@ -38,6 +37,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.age = now - session.seen_at;
   row.fenced = session.fenced;
   row.changed_at = member.changed_at;
+  row.last_decision = member.judgements.last;
   return row;
 }
 
@@ -69,18 +69,12 @@ void AddRates(const DependencyState& dependency, DependencyRow& row) {
   row.latency_p99 = window.latency.Quantile(0.99);
 }
 
-void AddLaw(const LawRunner& law, DependencyRow& row) {
-  row.window_latency = law.last_latency();
-  if (law.last_decision().has_value()) {
-    row.baseline = law.last_decision()->baseline;
-    row.gradient = law.last_decision()->gradient;
-  }
-}
-
-void AddKnee(const KneeRunner& knee, DependencyRow& row) {
-  if (!knee.last_decision().has_value()) return;
-  row.window_latency = knee.last_decision()->latency;
-  row.baseline = knee.last_decision()->baseline;
+void AddJudgements(const Judgements& judgements, DependencyRow& row) {
+  row.last_decision = judgements.last;
+  if (!judgements.used.has_value()) return;
+  row.window_latency = judgements.used->inputs.latency;
+  row.baseline = judgements.used->inputs.baseline;
+  row.gradient = judgements.used->inputs.gradient;
 }
 
 DependencyRow MakeDependencyRow(const DependencyState& dependency) {
@@ -93,8 +87,7 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   row.limit_changes_total = dependency.limit_changes_total;
   AddRates(dependency, row);
   row.algorithm_limit = dependency.PoolLimit().value_or(0);
-  if (dependency.pool != nullptr) AddLaw(*dependency.pool, row);
-  if (dependency.knee != nullptr) AddKnee(*dependency.knee, row);
+  AddJudgements(dependency.judgements, row);
   return row;
 }
 
@@ -132,7 +125,6 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
       } else {
         row.orphaned += limit.reserved;
       }
-      if (member.law != nullptr) AddLaw(*member.law, row);
     }
     snapshot.dependencies.push_back(std::move(row));
   }

@@ -14,11 +14,18 @@ namespace {
 
 // In the order of the enumeration.
 constexpr std::array<std::string_view, kEventTypes> kTypeNames = {
-    "LIMIT_CHANGED",    "INSTANCE_JOINED",    "INSTANCE_LEFT",
-    "INSTANCE_EXPIRED", "DUPLICATE_INSTANCE", "UNKNOWN_DEPENDENCY",
-    "STORE_FAILED",     "STORE_RECOVERED",    "STARTED",
-    "STORE_LOST",       "LEARNING_ENDED",     "POLICIES_CHANGED",
-    "DEPOSED"};
+    "LIMIT_CHANGED",      "DECISION",
+    "INSTANCE_JOINED",    "INSTANCE_LEFT",
+    "INSTANCE_EXPIRED",   "DUPLICATE_INSTANCE",
+    "UNKNOWN_DEPENDENCY", "STORE_FAILED",
+    "STORE_RECOVERED",    "STARTED",
+    "STORE_LOST",         "LEARNING_ENDED",
+    "POLICIES_CHANGED",   "DEPOSED"};
+
+// Has from, to and reason.
+bool HasReason(EventType type) {
+  return type == EventType::kLimitChanged || type == EventType::kDecision;
+}
 
 struct EventId {
   std::int64_t epoch = 0;
@@ -47,8 +54,7 @@ bool Matches(const EventLog::Filter& filter, const LogEvent& event) {
   return (filter.dependency.empty() || filter.dependency == event.dependency) &&
          (filter.instance.empty() || filter.instance == event.instance) &&
          (!filter.type || *filter.type == event.type) &&
-         (!filter.reason ||
-          (event.type == EventType::kLimitChanged && *filter.reason == event.reason));
+         (!filter.reason || (HasReason(event.type) && *filter.reason == event.reason));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The pool law in the core: when its epochs end, and what follows.
+#include <cmath>
 #include <utility>
 
 #include "controller/src/allocation.h"
@@ -8,16 +9,49 @@ namespace plimsoll {
 
 using internal::DependencyState;
 using internal::KneeRunner;
+using internal::LawDecision;
+
+namespace {
+
+WindowOutcome OutcomeOf(KneeOutcome outcome) {
+  if (outcome == KneeOutcome::kTooFewSamples) return WindowOutcome::kTooFewSamples;
+  if (outcome == KneeOutcome::kNotBinding) return WindowOutcome::kNotSaturated;
+  return WindowOutcome::kUsed;
+}
+
+Calls Whole(double level) { return static_cast<Calls>(std::lround(level)); }
+
+LawDecision Describe(const DependencyState& dependency) {
+  const KneeDecision& knee = *dependency.knee->last_decision();
+  LawDecision said;
+  said.outcome = OutcomeOf(knee.outcome);
+  said.before = Whole(knee.before);
+  said.after = Whole(knee.after);
+  said.reason = knee.reason;
+  said.knee = knee;
+  DecisionInputs& inputs = said.inputs;
+  inputs.latency = knee.latency;
+  inputs.baseline = knee.baseline;
+  inputs.in_flight_max = dependency.last_window.in_flight_max;
+  inputs.in_flight_mean = knee.in_flight;
+  inputs.samples = knee.samples;
+  inputs.failed = dependency.last_window.dropped;
+  inputs.rejected = dependency.last_window.rejected_by(RejectReason::kLimit);
+  inputs.length = dependency.last_epoch;
+  inputs.throughput = knee.throughput;
+  inputs.unclamped = knee.after;
+  inputs.elasticity = knee.elasticity;
+  if (knee.elasticity.has_value()) inputs.elasticity_error = knee.elasticity_error;
+  if (knee.baseline > absl::ZeroDuration()) inputs.certified_baseline = knee.baseline;
+  return said;
+}
+
+}  // namespace
 
 void Core::Impl::AdvanceKnee(DependencyState& dependency) {
   if (dependency.knee->Advance(dependency, now_) != KneeRunner::Step::kDecided) return;
-  const KneeDecision& decision = *dependency.knee->last_decision();
-  const WindowOutcome outcome =
-      decision.outcome == KneeOutcome::kTooFewSamples ? WindowOutcome::kTooFewSamples
-      : decision.outcome == KneeOutcome::kNotBinding  ? WindowOutcome::kNotSaturated
-                                                      : WindowOutcome::kUsed;
-  ++dependency.windows_total[static_cast<std::size_t>(outcome)];
-  dependency.moved = dependency.knee->reason();
+  dependency.moved = Reason::kProbe;  // unless the level itself has moved
+  RecordDecision(dependency, nullptr, Describe(dependency));
 }
 
 // The last report of an epoch has come: no need to wait for the next tick.
@@ -26,16 +60,6 @@ void Core::Impl::FinishKneeEpoch(const DependencyId& name) {
   AdvanceKnee(dependency);
   internal::Allocate(dependency, sessions_, now_);
   ConsiderAll();
-}
-
-void Core::Impl::AddKneeInputs(const DependencyState& dependency, DecisionInputs& inputs) const {
-  const std::optional<KneeDecision>& last = dependency.knee->last_decision();
-  inputs.rejected = dependency.last_window.rejected_by(RejectReason::kLimit);
-  inputs.in_flight_max = dependency.last_window.in_flight_max;
-  if (!last.has_value()) return;
-  inputs.latency = last->latency;
-  inputs.baseline = last->baseline;
-  inputs.samples = last->samples;
 }
 
 }  // namespace plimsoll

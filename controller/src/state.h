@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/src/explain.h"
 #include "controller/src/knee_runner.h"
 #include "controller/src/ledger.h"
 #include "controller/src/pool.h"
@@ -29,6 +30,19 @@ struct ServiceState {
   std::optional<std::size_t> row;  // in the census that is being taken
 };
 
+// What one law said.
+struct Judgements {
+  std::optional<LawDecision> used;   // the last one that had enough to judge by
+  std::optional<LastDecision> last;  // the last one of all
+  // The last one that moved the limit: its event and its reason.
+  std::string moved_by;
+  std::optional<Reason> moved_for;
+
+  // The event of the decision from which a change for `reason` follows; empty if it follows from
+  // none.
+  std::string CauseOf(Reason reason) const { return moved_for == reason ? moved_by : ""; }
+};
+
 // One session at one dependency: what it was sent, what it reported, what it should have.
 struct Member {
   explicit Member(Instant now) : demand(now), changed_at(now) {}
@@ -44,6 +58,7 @@ struct Member {
   Calls epoch_in_flight_max = 0;   // since the pool's epoch began
   std::unique_ptr<LawRunner> law;  // scope instance only
   KneeMember knee;                 // for the pool law
+  Judgements judgements;           // of that law
 
   // What it should have.
   Calls wanted = 0;                  // what it could use, before the quota
@@ -52,7 +67,7 @@ struct Member {
   Calls base = 0;                    // the base to send with it, where the limit is not lower
   Reason reason = Reason::kInitial;  // why the offer differs from what was sent
   Turn turn;                         // among the instances of its service
-  // Found by the first allocation; both outlive the member.
+  // Both outlive the member; the service is found by the first allocation.
   const SessionState* session = nullptr;
   ServiceState* service = nullptr;
 
@@ -94,6 +109,8 @@ struct DependencyState {
   std::optional<Instant> allocated_at;
   Instant attentive_since;
 
+  // Of the pool's law, or of whichever instance's law judged last.
+  Judgements judgements;
   // Why the capacity to divide changed last, until the shares have followed.
   std::optional<Reason> moved;
   Window last_window;  // of the last epoch, all instances together

@@ -481,5 +481,82 @@ TEST(CoreTest, OverloadLowersThePoolOfAFleet) {
   EXPECT_FALSE(driver.core().log().Find(filter, 10).empty());
 }
 
+// A fleet whose windows say 100 ms, with a law that tolerates 50 ms.
+Policy Overloaded(Scope scope) {
+  Policy policy = TestPolicy("db", 40);
+  policy.scope = scope;
+  policy.algorithm.kind = AlgorithmKind::kAimd;
+  policy.algorithm.aimd.latency_threshold = absl::Milliseconds(50);
+  return policy;
+}
+
+std::vector<LogEvent> Decisions(CoreDriver& driver) {
+  return driver.core().log().Find({.type = EventType::kDecision}, 1000);
+}
+
+TEST(CoreTest, ADecisionOfTheLawIsOneEventForTheWholeFleet) {
+  CoreDriver driver(Policies({Overloaded(Scope::kFleet)}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 4);
+  driver.Converse(sessions, absl::Seconds(1));
+  Saturate(driver, sessions);
+  driver.Converse(sessions, absl::Seconds(5));
+  const std::vector<LogEvent> decisions = Decisions(driver);
+  ASSERT_GE(decisions.size(), 2u);
+  const LogEvent& first = decisions.back();
+  EXPECT_EQ(first.dependency.value, "db");
+  EXPECT_TRUE(first.instance.empty());
+  EXPECT_EQ(first.from, 40);
+  EXPECT_EQ(first.to, 36);
+  EXPECT_EQ(first.reason, Reason::kTimeouts);
+  ASSERT_TRUE(first.inputs.has_value());
+  EXPECT_EQ(first.inputs->algorithm_limit, 36);
+  EXPECT_GT(first.inputs->throughput, 0);
+  EXPECT_THAT(first.message, ::testing::StartsWith("db: 40 → 36. 90th percentile latency"));
+  EXPECT_EQ(decisions[decisions.size() - 2].from, 36) << "one for each step of the law";
+}
+
+TEST(CoreTest, AChangeOfAnInstanceNamesTheDecisionThatItFollowsFrom) {
+  CoreDriver driver(Policies({Overloaded(Scope::kFleet)}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 4);
+  driver.Converse(sessions, absl::Seconds(1));
+  Saturate(driver, sessions);
+  driver.Converse(sessions, absl::Seconds(5));
+  const std::vector<LogEvent> changes = driver.core().log().Find(
+      {.type = EventType::kLimitChanged, .reason = Reason::kTimeouts}, 1000);
+  ASSERT_FALSE(changes.empty());
+  EXPECT_THAT(changes.back().message,
+              ::testing::HasSubstr("Decision " + Decisions(driver).back().id + " says why."));
+}
+
+TEST(CoreTest, WithScopeInstanceADecisionNamesTheInstance) {
+  CoreDriver driver(Policies({Overloaded(Scope::kInstance)}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 2);
+  driver.Converse(sessions, absl::Seconds(1));
+  Saturate(driver, {sessions[1]});
+  driver.Converse(sessions, absl::Seconds(3));
+  const std::vector<LogEvent> decisions = Decisions(driver);
+  ASSERT_FALSE(decisions.empty());
+  for (const LogEvent& decision : decisions) EXPECT_EQ(decision.instance.value, "i1");
+}
+
+TEST(CoreTest, TheLastDecisionIsShownWhateverCameOfIt) {
+  Policy policy = Overloaded(Scope::kFleet);
+  policy.algorithm.aimd.latency_threshold = absl::Seconds(5);
+  CoreDriver driver(Policies({policy}));
+  const SessionId session = driver.Join("i0");
+  driver.Converse({session}, absl::Seconds(1));
+  driver.memory(session).in_flight_max = 3;
+  driver.Converse({session}, absl::Seconds(3));
+  const Snapshot snapshot = driver.core().TakeSnapshot(driver.now());
+  ASSERT_TRUE(snapshot.dependencies[0].last_decision.has_value());
+  const LastDecision& last = *snapshot.dependencies[0].last_decision;
+  EXPECT_EQ(last.from, last.to);
+  EXPECT_EQ(last.reason, Reason::kUnderused);
+  EXPECT_THAT(last.message, ::testing::StartsWith("db: 40. Only 3 of 40 were in use at once"));
+  EXPECT_TRUE(last.event_id.empty());
+  EXPECT_TRUE(Decisions(driver).empty()) << "what is held is no event";
+  EXPECT_LE(driver.now() - last.at, absl::Seconds(2));
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plimsoll/algorithms/algorithm.h"
+#include "absl/time/time.h"
+#include "plimsoll/controller/policy.h"
 #include "plimsoll/core/reason.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
@@ -16,7 +17,8 @@ namespace plimsoll {
 
 // What kinds of things the log tells.
 enum class EventType {
-  kLimitChanged,
+  kLimitChanged,  // of one instance
+  kDecision,      // a law changed its limit: the pool's with scope fleet, else an instance's
   kInstanceJoined,
   kInstanceLeft,       // released by itself
   kInstanceExpired,    // fell silent until everything it held had run out, or was superseded
@@ -30,25 +32,49 @@ enum class EventType {
   kPoliciesChanged,  // by the operator
   kDeposed,          // somebody else reigns
 };
-inline constexpr std::size_t kEventTypes = 13;
+inline constexpr std::size_t kEventTypes = 14;
 
 // "LIMIT_CHANGED" and so on, of static storage.
 std::string_view ToString(EventType type);
 // In either case of letters; nothing for a word that is not in the list.
 std::optional<EventType> EventTypeFromString(std::string_view name);
 
-// What an algorithm saw and said when a limit changed.
+// What a law saw and said when it judged a window.
 struct DecisionInputs {
   std::string algorithm;
+  LatencySignal signal = LatencySignal::kPercentile;  // what `latency` is
+  double percentile = 0.9;                            // which, if it is one
   absl::Duration latency;
   absl::Duration baseline;  // zero if the law has none
   double gradient = 1;
   Calls in_flight_max = 0;
-  std::int64_t samples = 0;
-  std::int64_t rejected = 0;
-  Calls algorithm_limit = 0;  // of the pool with scope fleet, else of the instance
-  Calls quota = 0;
-  Calls wanted = 0;  // sum of what all instances could use
+  double in_flight_mean = 0;
+  std::int64_t samples = 0;   // calls that ended and say something
+  std::int64_t failed = 0;    // of these, by overload
+  std::int64_t rejected = 0;  // calls refused because of the limit
+  absl::Duration length;      // of the window
+  double throughput = 0;      // samples per second
+  double unclamped = 0;       // the limit that the law would have liked, before all bounds
+  Calls algorithm_limit = 0;  // after the decision: the pool's with scope fleet, else an instance's
+  Calls quota = 0;            // 0 if there is none
+  Calls wanted = 0;           // sum of what all instances could use
+  // By how many per cent throughput grew with one per cent more in flight, and the standard error
+  // of that; only of laws that measure it. Likewise the latency that is certified to be free of
+  // queueing.
+  std::optional<double> elasticity;
+  std::optional<double> elasticity_error;
+  std::optional<absl::Duration> certified_baseline;
+};
+
+// The last time a law judged, or had too little to judge by, whatever came of it.
+struct LastDecision {
+  Instant at;
+  WindowOutcome outcome = WindowOutcome::kUsed;
+  Calls from = 0;
+  Calls to = 0;  // equal to `from` if the limit was held
+  Reason reason = Reason::kInitial;
+  std::string message;   // one sentence for people
+  std::string event_id;  // of the event kDecision, if the limit changed
 };
 
 struct LogEvent {
@@ -58,7 +84,8 @@ struct LogEvent {
   DependencyId dependency;  // empty if it is about no single one; likewise the next two
   ServiceId service;
   InstanceId instance;
-  // kLimitChanged only.
+  // kLimitChanged and kDecision only. A decision has no binding constraint: what binds an instance
+  // is found when the shares have been made.
   Calls from = 0;
   Calls to = 0;
   Reason reason = Reason::kInitial;

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/core/grant.h"
 #include "plimsoll/core/reason.h"
@@ -40,6 +42,8 @@ struct LimitRow {
   absl::Duration age;                     // since the last report
   bool fenced = false;                    // a newer session of the same instance has spoken
   Instant changed_at;                     // when the granted limit last changed
+  // Of its own law, with scope instance.
+  std::optional<LastDecision> last_decision;
 };
 
 // One session: a registration of one agent.
@@ -70,6 +74,8 @@ struct DependencyRow {
   absl::Duration window_latency;  // what the last used window said
   absl::Duration baseline;        // zero if the law has none
   double gradient = 1;
+  // Of the pool's law, or of whichever instance's law judged last.
+  std::optional<LastDecision> last_decision;
   double admitted_per_second = 0;  // over the last windows
   double rejected_per_second = 0;
   absl::Duration latency_p50;

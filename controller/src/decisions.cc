@@ -1,0 +1,125 @@
+// What the laws make of the windows, and how it is told.
+#include <utility>
+
+#include "controller/src/core_impl.h"
+#include "controller/src/explain.h"
+
+namespace plimsoll {
+
+using internal::DependencyState;
+using internal::LawDecision;
+using internal::LawRunner;
+using internal::Member;
+
+namespace {
+
+LawDecision Describe(const LawRunner& law, const LawRunner::Outcome& outcome) {
+  const Window& window = law.last_window();
+  const double seconds = absl::ToDoubleSeconds(law.last_epoch());
+  LawDecision said;
+  said.outcome = outcome.window;
+  said.before = said.after = outcome.before;
+  DecisionInputs& inputs = said.inputs;
+  inputs.in_flight_max = law.last_in_flight_max();
+  inputs.samples = window.completed();
+  inputs.failed = window.dropped;
+  inputs.rejected = window.rejected_by(RejectReason::kLimit);
+  inputs.length = law.last_epoch();
+  if (seconds > 0) {
+    inputs.in_flight_mean = absl::ToDoubleSeconds(window.in_flight) / seconds;
+    inputs.throughput = static_cast<double>(window.completed()) / seconds;
+  }
+  if (!outcome.decision.has_value()) return said;
+  said.after = outcome.decision->limit;
+  said.reason = outcome.decision->reason;
+  inputs.latency = law.last_latency();
+  inputs.baseline = outcome.decision->baseline;
+  inputs.gradient = outcome.decision->gradient;
+  inputs.unclamped = outcome.decision->unclamped;
+  return said;
+}
+
+}  // namespace
+
+void Core::Impl::AdvanceLaws(DependencyState& dependency) {
+  if (dependency.knee != nullptr) {
+    AdvanceKnee(dependency);
+    return;
+  }
+  if (dependency.pool != nullptr) {
+    Calls in_flight_max = 0;
+    for (const auto& [id, member] : dependency.members) in_flight_max += member.epoch_in_flight_max;
+    AdvanceLaw(dependency, nullptr, in_flight_max);
+    return;
+  }
+  for (auto& [id, member] : dependency.members) {
+    if (member.law != nullptr) AdvanceLaw(dependency, &member, member.epoch_in_flight_max);
+  }
+}
+
+void Core::Impl::AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max) {
+  LawRunner& law = member != nullptr ? *member->law : *dependency.pool;
+  const std::optional<LawRunner::Outcome> outcome = law.Advance(in_flight_max, now_);
+  if (!outcome.has_value()) return;
+  dependency.last_window = law.last_window();
+  dependency.last_epoch = law.last_epoch();
+  for (auto& [id, other] : dependency.members) {
+    if (member == nullptr || &other == member) other.epoch_in_flight_max = 0;
+  }
+  RecordDecision(dependency, member, Describe(law, *outcome));
+}
+
+void Core::Impl::RecordDecision(DependencyState& dependency, Member* member, LawDecision decision) {
+  const Policy& policy = dependency.policy;
+  ++dependency.windows_total[static_cast<std::size_t>(decision.outcome)];
+  DecisionInputs& inputs = decision.inputs;
+  inputs.algorithm = std::string(ToString(policy.algorithm.kind));
+  inputs.algorithm_limit = decision.after;
+  inputs.signal = policy.window.latency;
+  inputs.percentile = policy.window.percentile;
+  inputs.quota = policy.quota.value_or(0);
+  inputs.wanted = dependency.wanted;
+
+  const internal::SessionState* const session = member != nullptr ? member->session : nullptr;
+  LastDecision last;
+  last.at = now_;
+  last.outcome = decision.outcome;
+  last.from = decision.before;
+  last.to = decision.after;
+  last.reason = decision.reason;
+  last.message = internal::ExplainDecision(
+      policy, session != nullptr ? session->instance : InstanceId(), decision);
+  internal::Judgements& judgements = member != nullptr ? member->judgements : dependency.judgements;
+  if (decision.before != decision.after) {
+    last.event_id = LogDecision(policy.name, session, decision, last.message);
+    judgements.moved_by = last.event_id;
+    judgements.moved_for = decision.reason;
+    dependency.moved = decision.reason;
+  }
+  if (decision.outcome == WindowOutcome::kUsed) judgements.used = std::move(decision);
+  judgements.last = std::move(last);
+  if (member != nullptr) {
+    dependency.judgements.used = judgements.used;
+    dependency.judgements.last = judgements.last;
+  }
+}
+
+std::string Core::Impl::LogDecision(const DependencyId& dependency, const SessionState* session,
+                                    const LawDecision& decision, const std::string& message) {
+  LogEvent event;
+  event.type = EventType::kDecision;
+  event.at = now_;
+  event.dependency = dependency;
+  if (session != nullptr) {
+    event.service = session->service;
+    event.instance = session->instance;
+  }
+  event.from = decision.before;
+  event.to = decision.after;
+  event.reason = decision.reason;
+  event.inputs = decision.inputs;
+  event.message = message;
+  return log_.Append(std::move(event));
+}
+
+}  // namespace plimsoll
