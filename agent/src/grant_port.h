@@ -54,7 +54,11 @@ class GrantPort {
   // Closes the window and puts the function in force. When it returns, no call is admitted above
   // the new limit any more, and every call that was is counted by Measure(): rule A3.
   virtual void Install(const StepFunction& function, Instant now) = 0;
-  // Admits nothing from now on: the agent is leaving.
+  // True: admits every call, and counts those above the limit. False, as at first: refuses them.
+  // When it returns false, no call is admitted above the limit any more, and every call that was is
+  // counted by Measure().
+  virtual void SetObserve(bool observe) = 0;
+  // Admits nothing from now on, not even when observing: the agent is leaving.
   virtual void StopAdmitting() = 0;
   // Reads the counters. Closes the window if `interval` has passed since it was opened, or if a
   // step of the grant ended meanwhile.

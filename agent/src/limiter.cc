@@ -39,12 +39,12 @@ void Limiter::Abandon() {
 // words are loaded after the call is counted is what matters (rule A3); the agent's thread stores
 // them anew when a step has ended, before it reports the calls in flight.
 Admission Limiter::TryAcquire() {
-  if (in_flight_.calls() >= words_.Highest()) return Refuse();
+  if (in_flight_.calls() >= words_.Highest()) return TryBeyondLimit();
   const Instant at = clock_.Now();
   const InFlight::Entered call = in_flight_.Enter(at);
   const Calls limit = words_.LimitFor(call);
   if (call.calls() > limit) [[unlikely]] {
-    return RollBack(at);
+    return AdmitBeyondLimit(call);
   }
   if (call.calls() > peak_.load(std::memory_order_relaxed)) [[unlikely]] {
     RaisePeak(call.calls());
@@ -53,6 +53,25 @@ Admission Limiter::TryAcquire() {
     at_limit_.Start(at);
   }
   return Permit(this, at.ns, DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)));
+}
+
+Admission Limiter::TryBeyondLimit() {
+  if (!observing_.load(std::memory_order_relaxed)) return Refuse();
+  return AdmitBeyondLimit(in_flight_.Enter(clock_.Now()));
+}
+
+// That the mode is loaded after the call is counted matters as with the words: when SetObserve()
+// has returned false, every call that was admitted before is in flight for Measure().
+Admission Limiter::AdmitBeyondLimit(const InFlight::Entered& call) {
+  const bool observing = observing_.load(std::memory_order_seq_cst) &&
+                         !draining_.load(std::memory_order_seq_cst) && call.calls() <= kCallsMax;
+  if (!observing) return RollBack(call.at());
+  rejected_.Count(RejectReason::kLimit);
+  would_reject_.fetch_add(1, std::memory_order_relaxed);
+  RaisePeak(call.calls());
+  at_limit_.Start(call.at());
+  return Permit(this, call.at().ns,
+                DeadlineNs(call.at(), call_deadline_ns_.load(std::memory_order_seq_cst)));
 }
 
 Rejection Limiter::Refuse() {
@@ -140,6 +159,8 @@ void Limiter::StoreWords(Instant at) {
   }
 }
 
+void Limiter::SetObserve(bool observe) { observing_.store(observe, std::memory_order_seq_cst); }
+
 void Limiter::StopAdmitting() {
   draining_.store(true, std::memory_order_seq_cst);
   words_.StoreZero();
@@ -200,7 +221,10 @@ BulkheadStats Limiter::Stats() const {
   stats.ignored = counters_.ignored();
   stats.leaked = counters_.leaked();
   stats.overran = counters_.overran();
-  stats.rejected_limit = rejected_[static_cast<std::size_t>(RejectReason::kLimit)];
+  stats.observing = observing_.load(std::memory_order_relaxed);
+  stats.would_reject = would_reject_.load(std::memory_order_relaxed);
+  const std::int64_t beyond = rejected_[static_cast<std::size_t>(RejectReason::kLimit)];
+  stats.rejected_limit = std::max<std::int64_t>(0, beyond - stats.would_reject);
   stats.rejected_draining = rejected_[static_cast<std::size_t>(RejectReason::kDraining)];
   stats.in_flight = in_flight();
   stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;

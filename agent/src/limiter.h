@@ -21,8 +21,10 @@ namespace plimsoll::internal {
 // How a permit ended.
 enum class Ending { kSucceeded, kDropped, kIgnored, kLeaked };
 
-// Admits calls up to the limit in force and counts what becomes of them. Lives on the heap: the
-// owner gives it up with Abandon(), and the last permit, if there is one, deletes it then.
+// Admits calls up to the limit in force and counts what becomes of them. While it observes, it
+// admits those above the limit too, up to kCallsMax in flight, and counts them as refused. Lives on
+// the heap: the owner gives it up with Abandon(), and the last permit, if there is one, deletes it
+// then.
 //
 // TryAcquire(), End() and the readings are thread-safe, wait for nothing and allocate nothing. So
 // is StopAdmitting(). The rest of GrantPort is confined to the agent's thread.
@@ -49,6 +51,7 @@ class Limiter final : public GrantPort, private ForkObserver {
 
   // GrantPort:
   void Install(const StepFunction& function, Instant now) override;
+  void SetObserve(bool observe) override;
   void StopAdmitting() override;
   Measurement Measure(Instant now, absl::Duration interval) override;
 
@@ -59,6 +62,8 @@ class Limiter final : public GrantPort, private ForkObserver {
   // ForkObserver:
   void InForkedChild() override { StopAdmitting(); }
 
+  Admission TryBeyondLimit();
+  Admission AdmitBeyondLimit(const InFlight::Entered& call);
   Rejection Refuse();
   Admission RollBack(Instant entered);
   void RaisePeak(Calls calls);
@@ -80,6 +85,7 @@ class Limiter final : public GrantPort, private ForkObserver {
   alignas(64) AdmissionWords words_;
   std::atomic<std::int64_t> call_deadline_ns_{kInfiniteFuture.ns};
   std::atomic<bool> draining_{false};
+  std::atomic<bool> observing_{false};
   std::atomic<bool> granted_{false};
   // For stage(): the ends of the function's steps.
   std::atomic<std::int64_t> limit_end_ns_{0};
@@ -87,7 +93,8 @@ class Limiter final : public GrantPort, private ForkObserver {
   std::atomic<std::int64_t> stepped_down_{0};
 
   // Written by refused calls.
-  alignas(64) RejectCounters rejected_;
+  alignas(64) RejectCounters rejected_;        // those that were only observed as well
+  std::atomic<std::int64_t> would_reject_{0};  // of the rejected, those that were admitted
 
   // Written at the end of calls.
   alignas(64) CallCounters counters_;

@@ -111,7 +111,7 @@ DependencyReport Session::MakeReport(const DependencyId& name, Dependency& depen
 absl::Duration Session::HoldTime(Instant now) const {
   if (leaving_) return absl::ZeroDuration();
   const bool above = std::any_of(dependencies_.begin(), dependencies_.end(), [now](const auto& d) {
-    return d.second.in_flight > d.second.installed.InForce(now);
+    return !d.second.observe && d.second.in_flight > d.second.installed.InForce(now);
   });
   return above ? std::min(kHoldWhileAbove, hold_max_) : hold_max_;
 }
@@ -246,8 +246,18 @@ void Session::Apply(const std::vector<DependencySettings>& settings) {
     const auto found = dependencies_.find(setting.dependency);
     if (found == dependencies_.end()) continue;
     found->second.known = setting.known;
-    if (setting.known) found->second.window = setting.window;
+    if (!setting.known) continue;
+    found->second.window = setting.window;
+    SetObserve(found->second, setting.observe);
   }
+}
+
+// The books of the controller want to know at once what is in flight when it begins to enforce.
+void Session::SetObserve(Dependency& dependency, bool observe) {
+  if (dependency.observe == observe) return;
+  dependency.observe = observe;
+  dependency.port->SetObserve(observe);
+  if (!observe) acknowledge_now_ = true;
 }
 
 void Session::Install(const std::vector<Grant>& grants, Instant now) {

@@ -96,6 +96,7 @@ class Session {
     bool has_grant = false;
     bool known = true;      // the controller has a policy for it
     bool reported = false;  // to this session
+    bool observe = false;   // refuses nobody
     absl::Duration window = absl::Seconds(1);
     absl::Duration call_deadline = absl::InfiniteDuration();
     Calls in_flight = 0;    // at the last measurement
@@ -110,6 +111,7 @@ class Session {
   bool HasCallsInFlight() const;
 
   void Apply(const std::vector<DependencySettings>& settings);
+  void SetObserve(Dependency& dependency, bool observe);
   void Install(const std::vector<Grant>& grants, Instant now);
   void InstallOne(const Grant& grant, Dependency& dependency, Instant now);
   void ForgetSession(Instant now);

@@ -20,6 +20,7 @@ constexpr double kNsPerUs = 1000;
 constexpr double kNsPerSecond = 1e9;
 // Ours; see the header.
 constexpr double kRateGainInQueue = 0.1;
+constexpr double kAverageGain = 0.2;
 constexpr int kKeptAtMost = 10;
 
 void Forget(BdpState& state) {
@@ -122,6 +123,9 @@ double BdpLaw::Learn(BdpState& state) const {
   const double weighed = config_.bdp.fail_punish * state.kept_failed + ok;
   const double average_ns = std::ceil(weighed * latency_ns / ok / kNsPerUs) * kNsPerUs;
   const double rate = ok / state.kept_seconds;
+  state.average_ns = state.average_ns <= 0
+                         ? average_ns
+                         : state.average_ns + kAverageGain * (average_ns - state.average_ns);
   if (!IsPinned()) {
     if (state.baseline_ns <= 0) {
       state.baseline_ns = average_ns;
@@ -149,7 +153,7 @@ Decision BdpLaw::Multiply(BdpState& state, double average_ns) const {
   Forget(state);
   const double buffer = config_.reference_exact ? 0 : config_.bdp.buffer;
   const double delay_ns =
-      std::clamp(average_ns, state.baseline_ns, state.baseline_ns * (1 + buffer));
+      std::clamp(state.average_ns, state.baseline_ns, state.baseline_ns * (1 + buffer));
   const double product = delay_ns / kNsPerSecond * state.calls_per_second;
   return SetTo(state, std::trunc(product * (1 + state.explore)), Reason::kLatencyFell,
                Reason::kLatencyRose);

@@ -16,7 +16,7 @@ namespace plimsoll::internal {
 //   rate = ok / length;  best = rate >= best ? rate : gain * rate + (1 - gain) * best
 //   explore = avg <= 1.06 * base or rate <= best / 1.06 ? min(explore_max, explore + 0.02)
 //                                                       : max(explore_min, explore - 0.02)
-//   d = min(avg, base * (1 + buffer)), at least base
+//   d = base, or the mean of the last avg, each weighing 0.2, up to base * (1 + buffer)
 //   L = trunc(d * best * (1 + explore)), between floor and ceiling       LATENCY_FELL,
 //                                                                        LATENCY_ROSE, FLOOR or
 //                                                                        CEILING

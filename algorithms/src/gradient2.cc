@@ -55,9 +55,9 @@ bool Gradient2Law::IsOverload(const Gradient2State& state, double estimate,
                               const Observation& observation) const {
   if (config_.reference_exact) return false;
   const bool can_fall = Truncate(estimate) > config_.floor && observation.in_flight >= estimate / 2;
-  const double tolerated_ns = config_.gradient2.rtt_tolerance * state.long_latency_ns;
+  const double learnt_up_to_ns = std::sqrt(config_.gradient2.rtt_tolerance) * state.long_latency_ns;
   return can_fall && state.warmup_count >= config_.gradient2.warmup_window &&
-         static_cast<double>(LatencyNs(observation)) > tolerated_ns;
+         static_cast<double>(LatencyNs(observation)) > learnt_up_to_ns;
 }
 
 double Gradient2Law::Learn(Gradient2State& state, double latency_ns) const {

@@ -10,7 +10,7 @@ namespace plimsoll::internal {
 // Compares latency with its own long average. State: est, the limit before truncation, and v, the
 // long average. For each observation of latency r:
 //
-//   r > rtt_tolerance * v, at least half of the limit in use and the limit above the floor:
+//   warmed up, r > sqrt(rtt_tolerance) * v, half of the limit in use, the limit above the floor:
 //                        base = v, and v stays
 //   otherwise:           first warmup_window observations: v = arithmetic mean of them
 //                        afterwards: v = v * (1 - f) + r * f with f = 2/(long_window + 1)
@@ -28,7 +28,8 @@ namespace plimsoll::internal {
 // 0.9 is the back-off of AIMD. v stays on drops because a dropped call tells how long failing
 // takes, which is no baseline; "- 1" lets small limits fall by a whole call as well. v stays in
 // overload so that a lasting one does not become normal while there is something to cut; at the
-// floor there is not, and what is seen there is learnt.
+// floor there is not, and what is seen there is learnt. The square root, because under load latency
+// hovers at the tolerance: what is learnt there would let both creep up.
 //
 // Reference-exact mode learns from every observation, adds the queue while g < 1 as well, never
 // reads `dropped`, and lets a latency of 0 turn est into NaN. Source of the law: Gradient2Limit of

@@ -37,7 +37,10 @@ constexpr double kRaiseMax = 0.5;
 constexpr double kRaiseMaxFast = 1.0;
 constexpr double kLowerMost = 0.5;
 constexpr double kLowerLeast = 0.95;
+// Without a baseline: carefully at first, then faster.
 constexpr double kLowerBlind = 0.9;
+constexpr double kLowerBlindAgain = 0.75;
+constexpr int kLoweredAgain = 3;
 constexpr double kCushion = 0.25;
 constexpr double kTargetMost = 0.7;
 // No raise while the latency is this near its target.
@@ -258,7 +261,9 @@ double KneeClosing::RaiseFactor(double elasticity) const {
 }
 
 double KneeClosing::LowerFactor(double level, double throughput) const {
-  if (state_.baseline == 0) return kLowerBlind;
+  if (state_.baseline == 0) {
+    return state_.lowered < kLoweredAgain ? kLowerBlind : kLowerBlindAgain;
+  }
   const double needed = throughput * state_.baseline;
   const double goal = needed + std::max(kCushion * needed, std::sqrt(needed));
   return std::clamp(goal / level, kLowerMost, kLowerLeast);

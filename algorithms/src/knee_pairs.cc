@@ -108,7 +108,8 @@ void KneeClosing::Weigh() {
     KneeReplica& replica = At(i);
     if (!replica.present || !view_.replicas[i].saturated) continue;
     const bool deviates = replica.deviant_epochs >= kDeviantEpochs;
-    if (!deviates && state_.lowered < kLoweredOften) continue;
+    const bool settled = replica.deviant_epochs == 0 && state_.lowered >= kLoweredOften;
+    if (!deviates && !settled) continue;
     const double share = std::clamp(view_.replicas[i].x / mean_x, kWeightMin, kWeightMax);
     replica.weight *= std::pow(share / replica.weight, deviates ? kDeviantGain : kWeightGain);
     weighed = true;

@@ -8,8 +8,8 @@
 namespace plimsoll::internal {
 namespace {
 
-// Halving must shorten calls to this share, or no queue stood.
-constexpr double kShortened = 0.8;
+// Halving makes calls half as long while the dependency is saturated; this leaves room for noise.
+constexpr double kShortened = 0.6;
 // A probe that has not seen enough calls at a limit by then is given up.
 constexpr int kWindowsAtMost = 30;
 

@@ -8,10 +8,11 @@ namespace plimsoll::internal {
 // Learns the latency without a queue by lowering the limit for a moment.
 //
 // A probe halves the limit, or the calls in flight if they are fewer, and takes the mean latency of
-// the calls that ended in windows which stayed within that limit. While halving makes calls at
-// least a fifth shorter, a queue stands, and the calls refused would only have waited in it: it
-// halves again, down to the lowest limit of a probe. The latency at the last limit is the baseline.
-// So a probe costs throughput at its last step only, and half of it at most.
+// the calls that ended in windows which stayed within that limit. While halving makes calls about
+// half as long, to 60 % at most, the dependency is saturated, and the calls refused would only have
+// waited: it halves again, down to the lowest limit of a probe. Otherwise throughput has fallen, so
+// no queue stands any more, and the latency is the baseline. So a probe costs half of the
+// throughput at most, and only at its last step.
 //
 // A probe is given up, and the baseline stays, if calls are dropped or if it takes too many
 // windows. Thread-safe.

@@ -12,6 +12,8 @@ namespace plimsoll::internal {
 namespace {
 
 constexpr double kJitterFirst = 0.75;
+// Of what fits into a baseline; 30 years.
+constexpr double kBaselineMaxNs = 1e18;
 
 double Step(VegasStep step, double estimate) {
   switch (step) {
@@ -105,7 +107,7 @@ bool VegasLaw::IsUnderused(double estimate, const Observation& observation) cons
 
 bool VegasLaw::IsLow(double estimate) const {
   const double beta = internal::Apply(config_.vegas.beta, Truncate(estimate));
-  return Truncate(estimate) <= std::max<double>(config_.floor, beta + 1);
+  return Truncate(estimate) <= std::max<double>(config_.floor, 2 * beta);
 }
 
 void VegasLaw::BeginCount(VegasState& state, double draw) const {
@@ -126,9 +128,9 @@ void VegasLaw::Learn(VegasState& state, double estimate, const Observation& obse
     BeginCount(state, observation.draw);
     state.at_floor = 0;
   }
-  state.baseline_ns = static_cast<std::int64_t>(
-      LearnBaseline(static_cast<double>(state.baseline_ns),
-                    static_cast<double>(LatencyNs(observation)), may_rise));
+  const double baseline_ns = LearnBaseline(static_cast<double>(state.baseline_ns),
+                                           static_cast<double>(LatencyNs(observation)), may_rise);
+  state.baseline_ns = static_cast<std::int64_t>(std::min(baseline_ns, kBaselineMaxNs));
 }
 
 std::optional<Decision> VegasLaw::Compare(double estimate, std::int64_t baseline_ns,

@@ -29,8 +29,8 @@ namespace plimsoll::internal {
 //   r < base:  base = max(r, 0.9 * base)
 //   r > base:  base = min(r, 2 * base), but only after jitter * probe_multiplier * est observations
 //              and then with less than half of the limit in use; or after five observations in a
-//              row that asked for no rise at the floor or at beta + 1, below which q can say
-//              nothing. jitter is uniform in [0.5, 1).
+//              row that asked for no rise at the floor or at 2 * beta, where q can hardly tell a
+//              queue from a dependency that has become slower. jitter is uniform in [0.5, 1).
 //
 // Reference-exact mode: the smallest latency since the last probe is the baseline, dropped calls
 // count, and a probe takes whatever latency comes next, load or none. The floor is 1, and the

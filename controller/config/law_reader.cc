@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/config/faults.h"
+#include "controller/config/yaml_tree.h"
 
 namespace plimsoll {
 namespace {
@@ -17,13 +18,14 @@ void ReadAimd(MapReader aimd, AimdConfig& target) {
 }
 
 void ReadRule(MapReader& vegas, const std::string& key, LogRule& target, Faults& faults) {
-  std::string text = ToString(target);
-  vegas.Text(key, text);
-  if (const std::optional<LogRule> rule = ParseLogRule(text)) {
+  const YamlNode* const node = vegas.Find(key);
+  if (node == nullptr) return;
+  const bool is_scalar = node->kind == YamlNode::Kind::kScalar;
+  if (const auto rule = is_scalar ? ParseLogRule(node->text) : std::nullopt) {
     target = *rule;
   } else {
     faults.Add(vegas.Pointer(key),
-               absl::StrCat("must be a whole number, log10 or N*log10, not ", Quoted(text)));
+               absl::StrCat("must be a whole number, log10 or N*log10, not ", Describe(*node)));
   }
 }
 

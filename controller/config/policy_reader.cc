@@ -83,6 +83,8 @@ void ReadOutage(MapReader outage, OutageConfig& target) {
 
 // The keys that a dependency and "defaults" have in common.
 void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
+  map.Word<Mode>("mode", {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}}, {"disabled"},
+                 policy.mode);
   map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
                   policy.scope);
   ReadLaws(map, policy.algorithm, faults);
@@ -93,7 +95,6 @@ void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   ReadWindow(map.Map("window"), policy.window);
   ReadQuota(map.Map("quota"), policy, faults);
   ReadOutage(map.Map("outage"), policy.outage);
-  map.Later({"mode"});
 }
 
 // Where a violation of `name` is best shown if the file does not set it: at what collides with it.

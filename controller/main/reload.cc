@@ -136,11 +136,15 @@ Settings SettingsOf(const Policy& policy) {
   Settings settings;
   settings["description"] = policy.description;
   settings["quota"] = policy.quota.has_value() ? absl::StrCat(*policy.quota) : "none";
+  settings["mode"] = std::string(ToString(policy.mode));
   settings["scope"] = std::string(ToString(policy.scope));
   AddAlgorithm(policy.algorithm, settings);
   settings["initial"] = Text(policy.initial);
   settings["window.length"] = Text(policy.window.length);
   settings["window.min_samples"] = absl::StrCat(policy.window.samples_min);
+  settings["window.latency"] =
+      policy.window.latency == LatencySignal::kMean ? "mean" : "percentile";
+  settings["window.latency_ceiling"] = Text(policy.window.latency_ceiling);
   settings["window.percentile"] = absl::StrCat(policy.window.percentile);
   settings["window.drop_tolerance"] = absl::StrCat(policy.window.drop_tolerance);
   settings["call_deadline"] = Text(policy.call_deadline);

@@ -120,14 +120,13 @@ Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id
 void Core::Impl::Answer(SessionState& session) {
   SyncAnswer answer;
   answer.epoch = epoch_;
-  for (const DependencyId& name : std::exchange(session.untold, {})) {
-    answer.settings.push_back(SettingsOf(name));
-  }
+  AddSettings(session, answer);
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
     Member& member = dependency.members.at(session.id);
     member.knee.asked = false;
     const Steps steps = Allowed(dependency, session.id);
+    NoteMode(dependency, member);
     const bool nothing = member.sent_seq.value == 0 && steps.limit == 0 && member.sent.limit == 0;
     if (nothing) continue;
     answer.grants.push_back(MakeGrant(dependency, session, steps));
@@ -137,6 +136,31 @@ void Core::Impl::Answer(SessionState& session) {
     SendPrepared(session);
   } else {
     unwritten_.insert(session.id);
+  }
+}
+
+// What was told may have been lost: it is told until a grant that went with it is acknowledged.
+void Core::Impl::AddSettings(SessionState& session, SyncAnswer& answer) {
+  for (const DependencyId& name : session.dependencies) {
+    const Member& member = dependencies_.at(name).members.at(session.id);
+    const bool heard =
+        member.sent_seq.value > 0 && member.installed == GrantStamp{epoch_, member.sent_seq};
+    if (heard) continue;
+    auto& untold = session.untold;
+    if (std::find(untold.begin(), untold.end(), name) == untold.end()) untold.push_back(name);
+  }
+  for (const DependencyId& name : std::exchange(session.untold, {})) {
+    answer.settings.push_back(SettingsOf(name));
+  }
+}
+
+// To be called when the settings are told, and before a grant is made to go with them.
+void Core::Impl::NoteMode(const DependencyState& dependency, Member& member) const {
+  if (dependency.policy.mode == Mode::kObserve) {
+    member.unbounded = true;
+    member.enforced_from.reset();
+  } else if (member.unbounded && !member.enforced_from.has_value()) {
+    member.enforced_from = Seq(last_seq_ + 1);
   }
 }
 

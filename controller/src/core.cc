@@ -93,6 +93,7 @@ Core::Impl::Impl(const CoreOptions& options, PolicySet policies, const StoreStat
       exclusive_(inherited.exclusive),
       started_at_(now),
       random_(options.seed),
+      law_seeds_(options.seed),
       log_(inherited.epoch, options.events_keep),
       now_(now),
       durable_(inherited.bounds) {
@@ -107,6 +108,7 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
       exclusive_(former.exclusive_),
       started_at_(former.started_at_),
       random_(former.random_),
+      law_seeds_(former.law_seeds_),
       log_(former.log_),
       now_(former.now_),
       durable_({}) {
@@ -149,6 +151,7 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
 Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session) {
   Member& member = dependency.members.try_emplace(session.id, now_).first->second;
   member.session = &session;
+  member.unbounded = dependency.policy.mode == Mode::kObserve;  // it is told with the registration
   member.base = dependency.policy.base();
   if (dependency.knee != nullptr) {
     dependency.knee->Join(member);

@@ -70,6 +70,7 @@ class Core::Impl {
   void Accept(const SyncEvent& event, SessionState& session);
   bool JoinDependency(SessionState& session, const DependencyId& name);
   bool TakeReport(SessionState& session, const DependencyReport& report);
+  Calls Acknowledge(DependencyState& dependency, Member& member, const DependencyReport& report);
   void GatherWindows(DependencyState& dependency, Member& member, const DependencyReport& report);
   bool IsStale(const DependencyState& dependency, const Member& member, const Window& window) const;
   void FenceOlder(const SessionState& session);
@@ -79,7 +80,8 @@ class Core::Impl {
   void AdvanceLaws(DependencyState& dependency);
   void AdvanceKnee(DependencyState& dependency);
   void FinishKneeEpoch(const DependencyId& name);
-  void AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max);
+  void AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max,
+                  absl::Duration measured);
   // Decisions: decisions.cc.
   // Whatever a law has said about a window goes through here: the counts, the event kDecision if
   // the limit changed, the sentence, and the reason of the shares that follow. `member` is the
@@ -114,11 +116,12 @@ class Core::Impl {
 
   // Policies: policies.cc.
   void ChangePolicy(DependencyState& dependency, const Policy& policy);
+  void ChangeMode(DependencyState& dependency);
   void RebuildLaws(DependencyState& dependency, const Policy& before);
   void RebuildKnee(DependencyState& dependency, bool same);
   void MakePool(DependencyState& dependency);
   std::unique_ptr<internal::LawRunner> MakeRunner(const DependencyState& dependency,
-                                                  const internal::LawRunner* former) const;
+                                                  const internal::LawRunner* former);
   void Retire(DependencyState& dependency);
   void TellSettings(const DependencyId& name);
   void ForgetRetired();
@@ -132,6 +135,8 @@ class Core::Impl {
   bool HasNews(const SessionState& session) const;
   bool IsLowered(const SessionState& session) const;
   void Answer(SessionState& session);
+  void AddSettings(SessionState& session, SyncAnswer& answer);
+  void NoteMode(const DependencyState& dependency, Member& member) const;
   void AnswerWithoutRaises(SessionState& session);
   // The steps to send now: the offer as far as the books allow.
   Steps Allowed(const DependencyState& dependency, const SessionId& id) const;
@@ -161,6 +166,7 @@ class Core::Impl {
   const bool exclusive_;
   const Instant started_at_;
   Random random_;
+  Random law_seeds_;
   EventLog log_;
   Instant now_;
   std::vector<Action> actions_;

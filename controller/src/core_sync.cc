@@ -113,7 +113,7 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   }
   // C2: a stamp of another reign says nothing of this one's grants.
   if (report.installed.epoch == epoch_) {
-    freed = dependency.ledger.Acknowledge(session.id, report.installed.seq, report.in_flight);
+    freed = Acknowledge(dependency, member, report);
     Touch(report.dependency, session.id);
   }
   GatherWindows(dependency, member, report);
@@ -127,6 +127,26 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   return freed > 0;
 }
 
+// In observe mode the books say what would be: that nobody is above the limit in force. Who was
+// told to observe is charged with all that runs, from when its policy enforces.
+Calls Core::Impl::Acknowledge(DependencyState& dependency, Member& member,
+                              const DependencyReport& report) {
+  const SessionId& id = member.session->id;
+  const Seq installed = report.installed.seq;
+  if (dependency.policy.mode == Mode::kObserve) {
+    return dependency.ledger.Acknowledge(id, installed,
+                                         std::min(report.in_flight, report.in_force.limit));
+  }
+  const Calls before = dependency.ledger.Reserved(id);
+  dependency.ledger.Acknowledge(id, installed, report.in_flight);
+  if (member.unbounded) {
+    dependency.ledger.Charge(id, report.in_flight);
+    const bool enforces = member.enforced_from.has_value() && installed >= *member.enforced_from;
+    member.unbounded = !enforces;
+  }
+  return std::max(0, before - dependency.ledger.Reserved(id));
+}
+
 void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
                                const DependencyReport& report) {
   Window sum;
@@ -138,12 +158,15 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
       ++dependency.windows_total[static_cast<std::size_t>(WindowOutcome::kStale)];
       continue;
     }
+    member.epoch_measured += window.length;
     if (dependency.knee != nullptr) {
       dependency.knee->Gather(member, window);
     } else {
       (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
     }
   }
+  // Who was let in for being observed is in flight, and not to be counted as refused as well.
+  if (member.unbounded) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
   member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,
                        dependency.last_window.MeanLatency(), now_);
 }

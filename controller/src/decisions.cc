@@ -1,4 +1,5 @@
 // What the laws make of the windows, and how it is told.
+#include <algorithm>
 #include <utility>
 
 #include "controller/src/core_impl.h"
@@ -48,23 +49,31 @@ void Core::Impl::AdvanceLaws(DependencyState& dependency) {
   }
   if (dependency.pool != nullptr) {
     Calls in_flight_max = 0;
-    for (const auto& [id, member] : dependency.members) in_flight_max += member.epoch_in_flight_max;
-    AdvanceLaw(dependency, nullptr, in_flight_max);
+    absl::Duration measured;
+    for (const auto& [id, member] : dependency.members) {
+      in_flight_max += member.epoch_in_flight_max;
+      measured = std::max(measured, member.epoch_measured);
+    }
+    AdvanceLaw(dependency, nullptr, in_flight_max, measured);
     return;
   }
   for (auto& [id, member] : dependency.members) {
-    if (member.law != nullptr) AdvanceLaw(dependency, &member, member.epoch_in_flight_max);
+    if (member.law == nullptr) continue;
+    AdvanceLaw(dependency, &member, member.epoch_in_flight_max, member.epoch_measured);
   }
 }
 
-void Core::Impl::AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max) {
+void Core::Impl::AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max,
+                            absl::Duration measured) {
   LawRunner& law = member != nullptr ? *member->law : *dependency.pool;
-  const std::optional<LawRunner::Outcome> outcome = law.Advance(in_flight_max, now_);
+  const std::optional<LawRunner::Outcome> outcome = law.Advance(in_flight_max, measured, now_);
   if (!outcome.has_value()) return;
   dependency.last_window = law.last_window();
   dependency.last_epoch = law.last_epoch();
   for (auto& [id, other] : dependency.members) {
-    if (member == nullptr || &other == member) other.epoch_in_flight_max = 0;
+    if (member != nullptr && &other != member) continue;
+    other.epoch_in_flight_max = 0;
+    other.epoch_measured = absl::ZeroDuration();
   }
   RecordDecision(dependency, member, Describe(law, *outcome));
 }

@@ -24,7 +24,7 @@ std::string Percent(double share) { return absl::StrFormat("%.3g %%", share * 10
 
 std::string Signal(const DecisionInputs& inputs) {
   if (inputs.signal == LatencySignal::kMean) return "mean latency";
-  const double percent = inputs.percentile * 100;
+  const double percent = std::round(inputs.percentile * 1e4) / 1e2;
   // The last two figures decide in English, and 11 to 13 are exceptions.
   const auto whole = static_cast<int>(percent);
   const bool plain = percent == whole && whole / 10 != 1;
@@ -72,15 +72,6 @@ std::string Overload(const Policy& policy, const DecisionInputs& inputs) {
   return "the dependency failed by overload";
 }
 
-std::string Elasticity(const Policy& policy, const DecisionInputs& inputs) {
-  if (!inputs.elasticity.has_value()) return "";
-  const std::string error = inputs.elasticity_error.has_value()
-                                ? absl::StrFormat(" ± %.2f", *inputs.elasticity_error)
-                                : "";
-  return absl::StrFormat("1 %% more in flight brought %.2f%s %% more throughput (wanted: %.2f), ",
-                         *inputs.elasticity, error, policy.algorithm.fleet_knee.theta);
-}
-
 std::string TimedOut(const Policy& policy, const DecisionInputs& inputs) {
   const std::string latency = absl::StrCat(Signal(inputs), " ", Time(inputs.latency));
   if (policy.algorithm.kind == AlgorithmKind::kAimd) {
@@ -105,10 +96,6 @@ std::string Cause(const Policy& policy, const LawDecision& decision) {
       return TimedOut(policy, inputs);
     case Reason::kUnderused:
       return Underused(decision);
-    case Reason::kThroughputGrew:
-    case Reason::kThroughputFlat:
-    case Reason::kProbe:
-      return absl::StrCat(Elasticity(policy, inputs), Latency(policy, inputs));
     default:
       return Latency(policy, inputs);
   }
@@ -176,8 +163,8 @@ std::string ExplainDecision(const Policy& policy, const InstanceId& instance,
   const std::string limit = decision.before == decision.after
                                 ? absl::StrCat(decision.after)
                                 : absl::StrCat(decision.before, " → ", decision.after);
-  return absl::StrCat(Subject(policy, instance), ": ", limit, ". ",
-                      Capital(Body(policy, decision)));
+  return absl::StrCat(Subject(policy, instance), ": ", limit, ". ", Capital(Body(policy, decision)),
+                      policy.mode == Mode::kObserve ? " Only observed: nothing is enforced." : "");
 }
 
 std::string ExplainShare(const ShareChange& change) {

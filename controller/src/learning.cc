@@ -132,7 +132,10 @@ void Core::Impl::AdoptClaims(const SyncRequest& request) {
 void Core::Impl::BookClaim(DependencyState& dependency, const SessionState& session,
                            const DependencyReport& report) {
   Steps claim = report.in_force;
-  claim.limit = std::max(claim.limit, report.in_flight);
+  // Who is observed may have any number in flight; the books say what would be.
+  if (dependency.policy.mode == Mode::kEnforce) {
+    claim.limit = std::max(claim.limit, report.in_flight);
+  }
   claim.base = std::min(claim.base, claim.limit);
   claim.reserve = std::min(claim.reserve, claim.base);
   dependency.ledger.Claim(session.id, claim);

@@ -87,6 +87,13 @@ Calls Ledger::Acknowledge(const SessionId& session, Seq installed, Calls in_flig
   return before - after;
 }
 
+void Ledger::Charge(const SessionId& session, Calls in_flight) {
+  Entry& entry = At(session);
+  const Calls before = Reservation(entry);
+  entry.in_flight = std::max(entry.in_flight, in_flight);
+  total_ += Reservation(entry) - before;
+}
+
 void Ledger::Book(const SessionId& session, Seq seq, const Steps& steps) {
   Entry& entry = At(session);
   PLIMSOLL_CHECK(entry.sent.empty() || entry.sent.back().first < seq, "grants are booked in order");

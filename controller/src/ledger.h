@@ -30,7 +30,9 @@ struct LedgerTerms {
 // A hold runs for (lease + call deadline) * (1 + e) / (1 - e) from the last message of the session:
 // a call admitted in the last moment of a step runs on for the call deadline. R falls only by an
 // acknowledgement, a release, a fence or a hold running out, and rises only by Book(): so if the
-// caller books no more than is free, the sum of all R never exceeds the quota. Rules C1 to C3 and
+// caller books no more than is free, the sum of all R never exceeds the quota. In observe mode R is
+// what it would be; when it ends, Charge() books what really runs, and the sum may exceed the quota
+// until those calls have ended. Rules C1 to C3 and
 // C11 of controller/README.md. Pure. Thread-compatible.
 class Ledger {
  public:
@@ -56,6 +58,9 @@ class Ledger {
   // The session reports `installed` of this epoch, and calls in flight. Everything sent before it
   // is superseded (C2). Returns how much R fell.
   Calls Acknowledge(const SessionId& session, Seq installed, Calls in_flight);
+  // The session was not held to what it was sent, and reports more calls in flight: R rises to
+  // them, and falls with them. Unlike Book(), it asks nobody whether so much is free.
+  void Charge(const SessionId& session, Calls in_flight);
   // Books what is about to be sent, under the terms that hold now. `seq` must be larger than all
   // booked before in this dependency.
   void Book(const SessionId& session, Seq seq, const Steps& steps);

@@ -51,11 +51,28 @@ void Core::Impl::ChangePolicy(DependencyState& dependency, const Policy& policy)
   RebuildLaws(dependency, before);
   dependency.moved = before.quota != policy.quota ? Reason::kQuotaChanged : Reason::kConfigReloaded;
   TellSettings(policy.name);
+  if (before.mode != policy.mode) ChangeMode(dependency);
   if (before.quota == policy.quota && !was_retired) return;
   Log(EventType::kPoliciesChanged, nullptr, policy.name,
       absl::StrCat("The quota of ", policy.name.value, " was ",
                    was_retired ? "none" : QuotaOf(before), " and is ", QuotaOf(policy), "; ",
                    dependency.ledger.Reserved(), " are reserved."));
+}
+
+// What runs above the limits of those that were only observed is in the books from now on: nobody
+// rises before it has ended.
+void Core::Impl::ChangeMode(DependencyState& dependency) {
+  const Policy& policy = dependency.policy;
+  Log(EventType::kPoliciesChanged, nullptr, policy.name,
+      policy.mode == Mode::kObserve
+          ? absl::StrCat(policy.name.value, " is only observed from now on: nobody is refused.")
+          : absl::StrCat("The limits of ", policy.name.value, " are enforced from now on."));
+  if (policy.mode == Mode::kObserve) return;
+  for (const auto& [id, member] : dependency.members) {
+    if (!member.unbounded || !dependency.ledger.LimitHeld(id, now_)) continue;
+    dependency.ledger.Charge(id, member.in_flight);
+    Touch(policy.name, id);
+  }
 }
 
 // Laws of the same kind go on with what they have found. A fixed limit has found nothing.
@@ -101,8 +118,9 @@ void Core::Impl::MakePool(DependencyState& dependency) {
 }
 
 std::unique_ptr<LawRunner> Core::Impl::MakeRunner(const DependencyState& dependency,
-                                                  const LawRunner* former) const {
-  auto runner = std::make_unique<LawRunner>(*dependency.algorithm, dependency.policy.window, now_);
+                                                  const LawRunner* former) {
+  auto runner = std::make_unique<LawRunner>(*dependency.algorithm, dependency.policy.window,
+                                            law_seeds_.Next(), now_);
   if (former != nullptr) runner->Continue(*former);
   return runner;
 }

@@ -44,6 +44,8 @@ void CheckWindow(const WindowConfig& window, Violations& violations) {
                      "must be at least 1");
   violations.Require(window.percentile > 0 && window.percentile <= 1, "window.percentile",
                      window.percentile, "must be above 0 and at most 1");
+  violations.Require(window.latency_ceiling > absl::ZeroDuration(), "window.latency_ceiling",
+                     window.latency_ceiling, "must be above 0");
   violations.Require(window.drop_tolerance >= 0 && window.drop_tolerance < 1,
                      "window.drop_tolerance", window.drop_tolerance,
                      "must be at least 0 and below 1");

@@ -10,6 +10,8 @@ namespace {
 // With too few samples an epoch is prolonged, but not beyond this many lengths: old samples say
 // nothing of now.
 constexpr int kProlongedAtMost = 8;
+// Of the calls that ended, for the mean by Little's law to be that of the others.
+constexpr double kIgnoredMax = 0.05;
 constexpr double kNeedKeptPerSecond = 0.9;
 // Fewer ended calls say nothing of the time that a call takes.
 constexpr double kEnoughEnded = 5;
@@ -23,35 +25,67 @@ bool HasChanged(double before, double now) {
 
 }  // namespace
 
-LawRunner::LawRunner(const LimitAlgorithm& law, const WindowConfig& config, Instant now)
-    : law_(law), config_(config), state_(law.InitialState()), opened_at_(now) {}
+LawRunner::LawRunner(const LimitAlgorithm& law, const WindowConfig& config, std::uint64_t seed,
+                     Instant now)
+    : law_(law),
+      config_(config),
+      state_(law.InitialState()),
+      random_(seed),
+      opened_at_(now),
+      observed_at_(now) {}
 
 void LawRunner::Add(const Window& window) { gathered_.MergeParallel(window); }
 
-std::optional<LawRunner::Outcome> LawRunner::Advance(Calls in_flight_max, Instant now) {
+std::optional<LawRunner::Outcome> LawRunner::Advance(Calls in_flight_max, absl::Duration measured,
+                                                     Instant now) {
   const absl::Duration open = now - opened_at_;
   const bool enough = gathered_.completed() >= config_.samples_min;
   if (open < config_.length) return std::nullopt;
   if (!enough && open < config_.length * kProlongedAtMost) return std::nullopt;
 
+  Close(in_flight_max, now);
+  Outcome outcome{WindowOutcome::kTooFewSamples, std::nullopt, limit()};
+  const absl::Duration latency = LatencyOf(last_, config_);
+  if (!enough || latency <= absl::ZeroDuration()) return outcome;
+
+  last_latency_ = latency;
+  outcome.window = WindowOutcome::kUsed;
+  outcome.decision = law_.Decide(state_, Observe(measured, now));
+  last_decision_ = outcome.decision;
+  return outcome;
+}
+
+void LawRunner::Close(Calls in_flight_max, Instant now) {
   last_ = std::exchange(gathered_, Window());
-  last_epoch_ = open;
+  last_epoch_ = now - opened_at_;
   last_in_flight_max_ = in_flight_max;
   opened_at_ = now;
-  Outcome outcome{WindowOutcome::kTooFewSamples, std::nullopt, limit()};
-  if (!enough) return outcome;
+}
 
-  last_latency_ = last_.latency.Quantile(config_.percentile);
+Observation LawRunner::Observe(absl::Duration measured, Instant now) {
   Observation seen;
   seen.latency = last_latency_;
   seen.in_flight = last_in_flight_max_;
   seen.samples = last_.completed();
-  seen.dropped = static_cast<double>(last_.dropped) >
-                 config_.drop_tolerance * static_cast<double>(last_.completed());
-  outcome.window = WindowOutcome::kUsed;
-  outcome.decision = law_.Decide(state_, seen);
-  last_decision_ = outcome.decision;
-  return outcome;
+  seen.failed = last_.dropped;
+  const bool drops =
+      static_cast<double>(seen.failed) > config_.drop_tolerance * static_cast<double>(seen.samples);
+  seen.dropped = drops || seen.latency > config_.latency_ceiling;
+  seen.length = measured > absl::ZeroDuration() ? measured : last_epoch_;
+  // Windows that began before the epoch may have come in it.
+  seen.elapsed = std::max(now - std::exchange(observed_at_, now), seen.length);
+  seen.draw = random_.Uniform();
+  return seen;
+}
+
+absl::Duration LatencyOf(const Window& window, const WindowConfig& config) {
+  if (config.latency == LatencySignal::kPercentile) {
+    return window.latency.Quantile(config.percentile);
+  }
+  const std::int64_t ended = window.completed() + window.ignored;
+  const bool ignored_speak =
+      static_cast<double>(window.ignored) > kIgnoredMax * static_cast<double>(ended);
+  return ignored_speak ? window.latency.Mean() : window.MeanLatency();
 }
 
 void Demand::Report(Calls in_flight_max, Calls waiting, const Window& sum, Calls limit,

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "absl/time/time.h"
 #include "plimsoll/algorithms/algorithm.h"
 #include "plimsoll/controller/policy.h"
+#include "plimsoll/core/random.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/window.h"
 
@@ -14,11 +16,21 @@ namespace plimsoll::internal {
 
 // One law at work: gathers windows until there is enough to judge by, and moves the limit. Stands
 // for the pool of all instances with scope fleet, for one instance with scope instance.
+//
+// What the law is told of an epoch:
+//   latency   the policy's percentile of the calls that completed, or their mean by Little's law; a
+//             latency that is not above zero never reaches a law
+//   dropped   more than the tolerated share of the calls was dropped, or the latency is above the
+//             policy's ceiling
+//   samples   calls that succeeded or were dropped. Ignored ones are neither samples nor throughput
+// With too few samples an epoch goes on, up to eight lengths; then it is thrown away, and the limit
+// stays what it is: little traffic neither raises nor lowers it.
+//
 // Pure. Thread-compatible.
 class LawRunner {
  public:
-  // `law` must outlive the runner.
-  LawRunner(const LimitAlgorithm& law, const WindowConfig& config, Instant now);
+  // `law` must outlive the runner. `seed` is that of the draws handed to the law.
+  LawRunner(const LimitAlgorithm& law, const WindowConfig& config, std::uint64_t seed, Instant now);
 
   // Goes on where `former` stood, which had a law of the same kind with other settings.
   void Continue(const LawRunner& former) { state_ = former.state_; }
@@ -31,8 +43,9 @@ class LawRunner {
     Calls before = 0;                  // the limit before the decision
   };
   // Ends the epoch if it is over, and lets the law decide. Nothing while the epoch goes on.
-  // `in_flight_max` is the highest number of calls in flight in the epoch, summed over instances.
-  std::optional<Outcome> Advance(Calls in_flight_max, Instant now);
+  // `in_flight_max` is the highest number of calls in flight in the epoch, summed over instances;
+  // `measured` for how long the instance that measured longest did so, on its own clock.
+  std::optional<Outcome> Advance(Calls in_flight_max, absl::Duration measured, Instant now);
 
   Calls limit() const { return law_.Limit(state_); }
   // Of the epoch that ended last.
@@ -43,10 +56,16 @@ class LawRunner {
   const std::optional<Decision>& last_decision() const { return last_decision_; }
 
  private:
+  // Closes the epoch.
+  void Close(Calls in_flight_max, Instant now);
+  Observation Observe(absl::Duration measured, Instant now);
+
   const LimitAlgorithm& law_;
   WindowConfig config_;
   LawState state_;
+  Random random_;
   Instant opened_at_;
+  Instant observed_at_;  // when the law was last told something
   Window gathered_;
 
   Window last_;
@@ -55,6 +74,13 @@ class LawRunner {
   Calls last_in_flight_max_ = 0;
   std::optional<Decision> last_decision_;
 };
+
+// The latency of a window that the policy wants the law to see; zero if there is none.
+//
+// The mean is that of Little's law, so that calls which hang count while they hang. Ignored calls
+// are in it, time and number. Where they are more than one in twenty of all that ended, it is the
+// mean of the completed ones instead, from their histogram: ignored calls must not speak.
+absl::Duration LatencyOf(const Window& window, const WindowConfig& config);
 
 // How many calls one instance could use, in two figures.
 //

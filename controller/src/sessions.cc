@@ -106,7 +106,8 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
   const Policy& policy = found->second.policy;
   const bool knee = found->second.knee != nullptr;
   return {name, true, policy.call_deadline,
-          knee ? internal::KneeRunner::kWindow : policy.window.length};
+          knee ? internal::KneeRunner::kWindow : policy.window.length,
+          policy.mode == Mode::kObserve};
 }
 
 // True if the session is a member from now on.

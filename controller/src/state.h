@@ -54,8 +54,13 @@ struct Member {
   Steps in_force;
   Calls in_flight = 0;
   Calls in_flight_max = 0;
+  // It was told to observe, and has not acknowledged yet that it was told to enforce: it may have
+  // more calls in flight than any limit says.
+  bool unbounded = false;
+  std::optional<Seq> enforced_from;  // the first grant that was sent with that
   Demand demand;
-  Calls epoch_in_flight_max = 0;   // since the pool's epoch began
+  Calls epoch_in_flight_max = 0;   // since the epoch of its law, or the pool's, began
+  absl::Duration epoch_measured;   // the lengths of its windows since then
   std::unique_ptr<LawRunner> law;  // scope instance only
   KneeMember knee;                 // for the pool law
   Judgements judgements;           // of that law

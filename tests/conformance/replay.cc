@@ -20,28 +20,9 @@ std::optional<std::string> Compare(const char* what, double expected, double got
   return absl::StrFormat("final state, %s: expected %.17g, got %.17g", what, expected, got);
 }
 
-// The state of a law under the names of the reference.
-std::map<std::string, double> Named(const LawState& state) {
-  if (const auto* const vegas = std::get_if<VegasState>(&state)) {
-    return {{"estimatedLimit", vegas->estimated_limit},
-            {"rtt_noload", static_cast<double>(vegas->baseline_ns)},
-            {"probeCount", vegas->probe_count}};
-  }
-  if (const auto* const gradient = std::get_if<GradientState>(&state)) {
-    return {{"estimatedLimit", gradient->estimated_limit},
-            {"rttNoLoad", gradient->baseline_ns},
-            {"resetRttCounter", gradient->probe_countdown}};
-  }
-  if (const auto* const gradient2 = std::get_if<Gradient2State>(&state)) {
-    return {{"estimatedLimit", gradient2->estimated_limit},
-            {"longRtt", gradient2->long_latency_ns}};
-  }
-  return {};
-}
-
 std::optional<std::string> CompareFinal(const std::map<std::string, double>& expected,
                                         const LawState& state) {
-  const std::map<std::string, double> got = Named(state);
+  const std::map<std::string, double> got = StateByName(state);
   for (const auto& [key, value] : expected) {
     const auto found = got.find(key);
     if (found == got.end()) return "final state, " + key + ": the law has none";
@@ -59,6 +40,24 @@ std::string LimitDifference(std::size_t index, const TraceSample& sample, Calls 
 }
 
 }  // namespace
+
+std::map<std::string, double> StateByName(const LawState& state) {
+  if (const auto* const vegas = std::get_if<VegasState>(&state)) {
+    return {{"estimatedLimit", vegas->estimated_limit},
+            {"rtt_noload", static_cast<double>(vegas->baseline_ns)},
+            {"probeCount", vegas->probe_count}};
+  }
+  if (const auto* const gradient = std::get_if<GradientState>(&state)) {
+    return {{"estimatedLimit", gradient->estimated_limit},
+            {"rttNoLoad", gradient->baseline_ns},
+            {"resetRttCounter", gradient->probe_countdown}};
+  }
+  if (const auto* const gradient2 = std::get_if<Gradient2State>(&state)) {
+    return {{"estimatedLimit", gradient2->estimated_limit},
+            {"longRtt", gradient2->long_latency_ns}};
+  }
+  return {};
+}
 
 Gather GatherOf(const Trace& trace) {
   if (!trace.windowed) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,9 @@ using Gather = std::function<std::optional<Observation>(const TraceSample& sampl
 
 // Each sample by itself, or gathered in windows, as the trace says.
 Gather GatherOf(const Trace& trace);
+
+// The state of a law under the names that the reference has for it.
+std::map<std::string, double> StateByName(const LawState& state);
 
 // Feeds the samples of a trace to a law and compares the first limit, every later one, and the
 // final state, doubles bit by bit. Returns the first difference in words, nothing if all agree. The

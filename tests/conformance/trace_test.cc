@@ -1,7 +1,9 @@
 #include "tests/conformance/trace.h"
 
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -69,26 +71,129 @@ TEST(ParseTraceFileTest, ReadsATraceOfGradient2) {
   EXPECT_EQ(trace.config.gradient2.long_window, 50);
   EXPECT_EQ(trace.config.gradient2.warmup_window, 10);
   EXPECT_EQ(trace.config.gradient2.rtt_tolerance, 2);
-  EXPECT_EQ(trace.final_state->estimated_limit, 21.5);
-  EXPECT_EQ(trace.final_state->long_latency_ns, 1e6);
+  EXPECT_EQ(trace.final_state,
+            (std::map<std::string, double>{{"estimatedLimit", 21.5}, {"longRtt", 1e6}}));
+}
+
+json VegasSettings() {
+  return json::parse(R"({"initialLimit": 20, "maxConcurrency": 100, "smoothing": 0.5,
+    "alpha": "fixed:3", "beta": "6*log10", "threshold": "log10", "increase": "limit+log10",
+    "decrease": "limit/2", "probeMultiplier": 30, "pin_probeJitter": 0.75})");
+}
+
+TEST(ParseTraceFileTest, ReadsATraceOfVegas) {
+  json document = AimdTrace();
+  document["algorithm"] = "vegas";
+  document["settings"] = VegasSettings();
+  document["final_state"] = {{"estimatedLimit", 20}, {"rtt_noload", 7}, {"probeCount", 2}};
+  const auto file = ParseTraceFile("a.json", document.dump());
+  ASSERT_TRUE(file.ok()) << file.status();
+  const AlgorithmConfig& config = file->traces.at(0).config;
+  EXPECT_EQ(config.kind, AlgorithmKind::kVegas);
+  EXPECT_EQ(config.floor, 1);
+  EXPECT_EQ(config.ceiling, 100);
+  EXPECT_EQ(config.vegas.smoothing, 0.5);
+  EXPECT_EQ(config.vegas.alpha, (LogRule{false, 3}));
+  EXPECT_EQ(config.vegas.beta, (LogRule{true, 6}));
+  EXPECT_EQ(config.vegas.threshold, (LogRule{true, 1}));
+  EXPECT_EQ(config.vegas.decrease, VegasStep::kHalve);
+  EXPECT_EQ(config.vegas.probe_multiplier, 30);
+  EXPECT_EQ(config.vegas.pin_probe_jitter, 0.75);
+}
+
+TEST(ParseTraceFileTest, RefusesRulesAndStepsThatDoNotExist) {
+  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
+           {"alpha", "3"}, {"beta", "log2"}, {"increase", "limit*2"}, {"decrease", ""}}) {
+    json document = AimdTrace();
+    document["algorithm"] = "vegas";
+    document["settings"] = VegasSettings();
+    document["settings"][key] = value;
+    EXPECT_THAT(ErrorOf(document), HasSubstr("\"" + key + "\" must be ")) << value;
+  }
+}
+
+TEST(ParseTraceFileTest, ReadsATraceOfGradient) {
+  json document = AimdTrace();
+  document["algorithm"] = "gradient";
+  document["settings"] = json::parse(R"({"initialLimit": 50, "minLimit": 2, "maxConcurrency": 90,
+    "smoothing": 0.3, "queueSize": "fixed:5", "rttTolerance": 1.5, "backoffRatio": 0.8,
+    "probeInterval": 100, "pin_probeCountdown": 120})");
+  const auto file = ParseTraceFile("a.json", document.dump());
+  ASSERT_TRUE(file.ok()) << file.status();
+  const AlgorithmConfig& config = file->traces.at(0).config;
+  EXPECT_EQ(config.floor, 2);
+  EXPECT_EQ(config.ceiling, 90);
+  EXPECT_EQ(config.gradient.smoothing, 0.3);
+  EXPECT_EQ(config.gradient.queue_size, 5);
+  EXPECT_FALSE(config.gradient.queue_by_square_root);
+  EXPECT_EQ(config.gradient.rtt_tolerance, 1.5);
+  EXPECT_EQ(config.gradient.backoff, 0.8);
+  EXPECT_EQ(config.gradient.probe_interval, 100);
+  EXPECT_EQ(config.gradient.pin_probe_countdown, 120);
+}
+
+json WindowedTrace() {
+  json document = AimdTrace();
+  document["algorithm"] = "windowed";
+  json delegate = document["settings"];
+  delegate["algorithm"] = "aimd";
+  document["settings"] = {
+      {"minWindowTime_ns", 100000000}, {"maxWindowTime_ns", 500000000}, {"windowSize", 12},
+      {"minRttThreshold_ns", 7},       {"sampleWindow", "average"},     {"delegate", delegate}};
+  return document;
+}
+
+TEST(ParseTraceFileTest, ReadsATraceOfWindows) {
+  json document = WindowedTrace();
+  document["settings"]["sampleWindow"] = "percentile:0.9:50";
+  const auto file = ParseTraceFile("a.json", document.dump());
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Trace& trace = file->traces.at(0);
+  EXPECT_EQ(trace.config.kind, AlgorithmKind::kAimd);
+  ASSERT_TRUE(trace.windowed);
+  EXPECT_TRUE(trace.windowed->reference_exact);
+  EXPECT_EQ(trace.windowed->window_min, absl::Milliseconds(100));
+  EXPECT_EQ(trace.windowed->window_max, absl::Milliseconds(500));
+  EXPECT_EQ(trace.windowed->samples_min, 12);
+  EXPECT_EQ(trace.windowed->latency_min, absl::Nanoseconds(7));
+  EXPECT_EQ(trace.windowed->percentile, 0.9);
+  EXPECT_EQ(trace.windowed->percentile_calls, 50);
+}
+
+TEST(ParseTraceFileTest, RefusesWindowsThatDoNotExist) {
+  for (const char* window : {"", "mean", "percentile", "percentile:", "percentile:0.9",
+                             "percentile:0.9:", "percentile:x:5", "percentile:0.9:5.5"}) {
+    json document = WindowedTrace();
+    document["settings"]["sampleWindow"] = window;
+    EXPECT_THAT(ErrorOf(document), HasSubstr("\"sampleWindow\" must be average")) << window;
+  }
+  json document = WindowedTrace();
+  document["settings"]["delegate"]["algorithm"] = "windowed";
+  EXPECT_EQ(ErrorOf(document), "a.json: the delegate \"windowed\" is not supported");
+}
+
+TEST(ParseTraceFileTest, TakesWholeNumbersThatAreWrittenWithAFraction) {
+  json document = AimdTrace();
+  document["settings"]["maxLimit"] = 200.0;
+  EXPECT_TRUE(ParseTraceFile("a.json", document.dump()).ok());
 }
 
 TEST(ParseTraceFileTest, ReadsCasesAndCountsThoseOfOtherLaws) {
   json known = AimdTrace();
   known["case"] = "Known.case";
   known["settings"]["algorithm"] = "aimd";
-  const json vegas = {{"case", "x"}, {"settings", {{"algorithm", "vegas"}}}};
-  const json document = {{"cases", {known, vegas, vegas}}, {"log10root", json::object()}};
+  const json other = {{"case", "x"}, {"settings", {{"algorithm", "other"}}}};
+  const json document = {{"cases", {known, other, other}}, {"log10root", json::object()}};
   const auto file = ParseTraceFile("known.json", document.dump());
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->traces.size(), 1U);
   EXPECT_EQ(file->traces.at(0).name, "known.json: Known.case");
-  EXPECT_EQ(file->skipped, (std::map<std::string, int>{{"vegas", 2}}));
+  EXPECT_EQ(file->skipped, (std::map<std::string, int>{{"other", 2}}));
 }
 
 TEST(ParseTraceFileTest, RefusesCasesOfOtherLawsOnly) {
-  const json document = {{"cases", {{{"settings", {{"algorithm", "vegas"}}}}}}};
-  EXPECT_EQ(ErrorOf(document), "a.json: none of \"cases\" is of aimd or gradient2");
+  const json document = {{"cases", {{{"settings", {{"algorithm", "other"}}}}}}};
+  EXPECT_EQ(ErrorOf(document), "a.json: none of \"cases\" is of a law that is here");
 }
 
 TEST(ParseTraceFileTest, RefusesWhatIsNotJson) {
@@ -111,12 +216,12 @@ TEST(ParseTraceFileTest, NamesWhatIsWrongWithATrace) {
     std::string message;
   };
   const std::string not_an_algorithm =
-      "the algorithm \"vegas\" is not supported; aimd and gradient2 are";
+      "the algorithm \"other\" is not supported; aimd, vegas, gradient, gradient2 and windowed are";
   const std::vector<Case> cases = {
       {[](json& t) { t = json::array(); }, "the document must be an object"},
       {[](json& t) { t.erase("algorithm"); }, "\"algorithm\" is missing"},
       {[](json& t) { t["algorithm"] = 1; }, "\"algorithm\" must be a string"},
-      {[](json& t) { t["algorithm"] = "vegas"; }, not_an_algorithm},
+      {[](json& t) { t["algorithm"] = "other"; }, not_an_algorithm},
       {[](json& t) { t["settings"] = 1; }, "\"settings\" must be an object"},
       {[](json& t) { t["settings"]["algorithm"] = "gradient2"; },
        "\"settings\" are of another algorithm than \"aimd\""},
@@ -148,8 +253,7 @@ TEST(ParseTraceFileTest, NamesWhatIsWrongWithATrace) {
       {[](json& t) { t["samples"][1][3] = 2; }, "dropped of sample 1 must be 0 or 1"},
       {[](json& t) { t["limits"][0] = nullptr; }, "limit 0 must be a whole number of 32 bits"},
       {[](json& t) { t.erase("final_state"); }, "\"final_state\" is missing"},
-      {[](json& t) { t["final_state"]["x"] = 1; },
-       "\"final_state\" of aimd has an unknown key \"x\""},
+      {[](json& t) { t["final_state"]["x"] = 1; }, "\"final_state\" has an unknown key \"x\""},
   };
   for (const Case& test : cases) {
     json document = AimdTrace();

@@ -58,8 +58,10 @@ TEST(LoadSimulatorTest, SameSeedSameRun) {
 
 TEST(LoadSimulatorTest, AnotherSeedAnotherRun) {
   const LoadScenario scenario = Fleet(2, 1.5);
-  const LoadRun one = SimulateLoad(scenario, StaticLaw(5), {.seed = 1});
-  const LoadRun two = SimulateLoad(scenario, StaticLaw(5), {.seed = 2});
+  LoadOptions options;
+  const LoadRun one = SimulateLoad(scenario, StaticLaw(5), options);
+  ++options.seed;
+  const LoadRun two = SimulateLoad(scenario, StaticLaw(5), options);
   EXPECT_NE(one.calls, two.calls);
 }
 
@@ -157,7 +159,9 @@ TEST(LoadSimulatorTest, MoreClientsThanQuotaTakeTurns) {
   const LoadRun run = RunOf(Shared(8, 4, 2), FixedLaw(100));
   EXPECT_EQ(run.quota_violations, 0);
   EXPECT_LE(run.in_flight_max, 4);
-  EXPECT_GT(run.phases[0].good, 0.5 * 80);
+  // Four of eight hold a permit each, and each of these is offered one busy server: Erlang says
+  // half.
+  EXPECT_NEAR(run.phases[0].good, 0.5 * 80, 4);
 }
 
 TEST(LoadSimulatorTest, AQuotaThatIsNotKeptIsCounted) {

@@ -78,6 +78,7 @@ class CoreDriver {
     std::string dependency = "db";
     Epoch epoch{1};
     std::optional<Identity> identity;
+    bool observes = false;  // as it was told last
   };
   AgentMemory& memory(const SessionId& session) { return agents_[session]; }
 
@@ -107,6 +108,9 @@ class CoreDriver {
     if (found == replies_.end()) return false;
     const auto* answer = std::get_if<SyncAnswer>(&found->second);
     if (answer == nullptr) return false;
+    for (const DependencySettings& settings : answer->settings) {
+      agents_[session].observes = settings.observe;
+    }
     for (const Grant& grant : answer->grants) {
       agents_[session].installed = grant.stamp;
       agents_[session].steps = grant.steps;

@@ -234,8 +234,8 @@ HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
   for (const DependencyRow& row : snapshot.dependencies) {
     keyed.emplace_back(Key(row.policy.name), &row);
   }
-  return ListResponse(routed, std::move(keyed), [&snapshot](const DependencyRow& row) {
-    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning);
+  return ListResponse(routed, std::move(keyed), [this, &snapshot](const DependencyRow& row) {
+    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning, Time());
   });
 }
 
@@ -244,7 +244,7 @@ HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
   return JsonResponse(
-      DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning));
+      DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time()));
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {

@@ -60,13 +60,41 @@ void AddAlgorithm(const Policy& policy, Json& view) {
   AddLawSettings(config, view);
 }
 
+// What became of the newest window, whether the limit moved or not.
+Json LastDecisionView(const std::optional<LastDecision>& last, const TimeBase& time) {
+  if (!last.has_value()) return nullptr;
+  const bool judged = last->outcome == WindowOutcome::kUsed;
+  return {{"event_id", last->event_id.empty() ? Json(nullptr) : Json(last->event_id)},
+          {"time", TimeOf(last->at, time)},
+          {"age_seconds", absl::ToDoubleSeconds(time.now - last->at)},
+          {"outcome", std::string(ToString(last->outcome))},
+          {"from", last->from},
+          {"to", last->to},
+          {"reason", judged ? Json(std::string(ToString(last->reason))) : Json(nullptr)},
+          {"message", last->message}};
+}
+
+Json WindowView(const WindowConfig& window) {
+  const bool bounded = window.latency_ceiling != absl::InfiniteDuration();
+  return {{"length", Text(window.length)},
+          {"min_samples", window.samples_min},
+          {"latency", window.latency == LatencySignal::kMean ? "MEAN" : "PERCENTILE"},
+          {"percentile", window.percentile},
+          {"latency_ceiling", bounded ? Json(Text(window.latency_ceiling)) : Json(nullptr)},
+          {"drop_tolerance", window.drop_tolerance}};
+}
+
 Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
-                      bool learning) {
+                      bool learning, const TimeBase& time) {
   Calls enforced = 0;
-  for (const LimitRow* limit : limits) enforced += limit->enforced;
+  int not_enforcing = 0;
+  for (const LimitRow* limit : limits) {
+    if (limit->mode == Mode::kEnforce) enforced += limit->enforced;
+    not_enforcing += limit->mode != Mode::kEnforce;
+  }
   return {{"health", Health(row, limits)},
           {"instances", row.instances},
-          {"not_enforcing", 0},
+          {"not_enforcing", not_enforcing},
           {"in_flight", row.in_flight},
           {"enforced", enforced},
           {"granted", row.granted},
@@ -78,17 +106,38 @@ Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow
           {"latency_p50_seconds", SecondsOrNull(row.latency_p50)},
           {"latency_p99_seconds", SecondsOrNull(row.latency_p99)},
           {"baseline_latency_seconds", SecondsOrNull(row.baseline)},
-          {"learning", learning}};
+          {"learning", learning},
+          {"last_decision", LastDecisionView(row.last_decision, time)}};
+}
+
+Json NumberOrNull(const std::optional<double>& number) {
+  return number.has_value() ? Json(*number) : Json(nullptr);
+}
+
+// "P90", "P99.9".
+std::string SignalText(const DecisionInputs& inputs) {
+  if (inputs.signal == LatencySignal::kMean) return "MEAN";
+  return absl::StrCat("P", inputs.percentile * 100);
 }
 
 Json InputsView(const DecisionInputs& inputs) {
   return {{"algorithm", Upper(inputs.algorithm)},
           {"baseline_latency_seconds", SecondsOrNull(inputs.baseline)},
           {"window_latency_seconds", SecondsOrNull(inputs.latency)},
+          {"latency_signal", SignalText(inputs)},
           {"gradient", inputs.gradient},
+          {"elasticity", NumberOrNull(inputs.elasticity)},
+          {"elasticity_error", NumberOrNull(inputs.elasticity_error)},
+          {"certified_baseline_seconds",
+           SecondsOrNull(inputs.certified_baseline.value_or(absl::ZeroDuration()))},
           {"in_flight_max", inputs.in_flight_max},
+          {"in_flight_mean", inputs.in_flight_mean},
+          {"window_seconds", SecondsOrNull(inputs.length)},
+          {"throughput_per_second", inputs.throughput},
           {"samples", inputs.samples},
+          {"failed", inputs.failed},
           {"rejected", inputs.rejected},
+          {"unclamped", inputs.unclamped},
           {"algorithm_limit", inputs.algorithm_limit},
           {"quota_capacity", inputs.quota},
           {"wanted", inputs.wanted}};
@@ -152,24 +201,22 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
 }
 
 Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
-                    bool learning) {
+                    bool learning, const TimeBase& time) {
   const Policy& policy = row.policy;
   Json view = {{"name", policy.name.value},
                {"origin", "FILE"},
                {"description", policy.description},
-               {"mode", "ENFORCE"},
+               {"mode", std::string(ToString(policy.mode))},
                {"scope", std::string(ToString(policy.scope))}};
   AddAlgorithm(policy, view);
   view["call_deadline"] = Text(policy.call_deadline);
-  view["window"] = {{"length", Text(policy.window.length)},
-                    {"min_samples", policy.window.samples_min},
-                    {"percentile", policy.window.percentile}};
+  view["window"] = WindowView(policy.window);
   view["quota"] = nullptr;
   if (policy.quota) view["quota"] = {{"capacity", *policy.quota}, {"policy", "FAIR_SHARE"}};
   view["outage"] = {{"base", policy.base()},
                     {"base_lease", Text(policy.outage.base_lease)},
                     {"reserve", policy.outage.reserve}};
-  view["status"] = DependencyStatus(row, limits, learning);
+  view["status"] = DependencyStatus(row, limits, learning, time);
   return view;
 }
 
@@ -207,7 +254,7 @@ Json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time) {
           {"service", row.service.value},
           {"instance_id", row.instance.value},
           {"session", row.session.value},
-          {"enforced", row.enforced},
+          {"enforced", row.mode == Mode::kEnforce ? Json(row.enforced) : Json(nullptr)},
           {"algorithm_limit", why.algorithm_limit},
           {"quota_share", has_quota ? Json(why.quota_share) : Json(nullptr)},
           {"floor", why.floor},
@@ -218,14 +265,15 @@ Json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time) {
           {"granted", row.granted},
           {"reserved", row.reserved},
           {"wanted", row.wanted},
-          {"mode", "ENFORCE"},
+          {"mode", std::string(ToString(row.mode))},
           {"lease_stage", std::string(ToString(row.stage))},
           {"age_seconds", absl::ToDoubleSeconds(row.age)},
           {"fenced", row.fenced},
           {"last_change",
            {{"event_id", why.event_id},
             {"reason", std::string(ToString(why.reason))},
-            {"time", TimeOf(row.changed_at, time)}}}};
+            {"time", TimeOf(row.changed_at, time)}}},
+          {"last_decision", LastDecisionView(row.last_decision, time)}};
 }
 
 Json InstanceView(const InstanceRow& row, const TimeBase& time) {
@@ -252,10 +300,12 @@ Json EventView(const LogEvent& event, const TimeBase& time) {
   add("dependency", event.dependency.value);
   add("service", event.service.value);
   add("instance_id", event.instance.value);
-  if (event.type == EventType::kLimitChanged) {
+  if (event.type == EventType::kLimitChanged || event.type == EventType::kDecision) {
     view["from"] = event.from;
     view["to"] = event.to;
     view["reason"] = std::string(ToString(event.reason));
+  }
+  if (event.type == EventType::kLimitChanged) {
     view["binding_constraint"] = std::string(ToString(event.binding));
   }
   view["message"] = event.message;

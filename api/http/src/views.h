@@ -32,7 +32,8 @@ nlohmann::ordered_json StatusView(const Snapshot& snapshot, const ServerFacts& f
 std::string LearningText(const Snapshot& snapshot, Instant now);
 // `limits` are all rows of this dependency; `learning` as of the snapshot.
 nlohmann::ordered_json DependencyView(const DependencyRow& row,
-                                      const std::vector<const LimitRow*>& limits, bool learning);
+                                      const std::vector<const LimitRow*>& limits, bool learning,
+                                      const TimeBase& time);
 nlohmann::ordered_json QuotaView(const DependencyRow& row,
                                  const std::vector<const LimitRow*>& limits);
 // `has_quota` tells whether quota_share means anything.

@@ -115,6 +115,11 @@ constexpr Field<DependencySettings> kSettingsFields[] = {
      [](const JsonValue& value, Faults& faults, DependencySettings& into) {
        into.window = ReadTimer(value, kZero, kTimerMax, faults);
      }},
+    // Missing in the answers of older controllers, which only enforce.
+    {"observe", false,
+     [](const JsonValue& value, Faults& faults, DependencySettings& into) {
+       into.observe = ReadBoolean(value, faults);
+     }},
 };
 
 void ReadGrant(const JsonValue& value, Faults& faults, Grant& into) {
@@ -193,6 +198,7 @@ void WriteSettings(const std::vector<DependencySettings>& settings, JsonWriter& 
     writer.Key("known").Boolean(one.known);
     writer.Key("call_deadline_ms").Timer(Bounded(one.call_deadline));
     writer.Key("window_ms").Timer(Bounded(one.window));
+    if (one.observe) writer.Key("observe").Boolean(true);
     writer.EndObject();
   }
   writer.EndObject();

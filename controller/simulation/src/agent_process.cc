@@ -42,6 +42,7 @@ class AgentProcess::Port final : public GrantPort {
       process_.Deliver([this, changed] { PutInForce(changed, process_.now()); });
     });
   }
+  void SetObserve(bool observe) override { limiter_.SetObserve(observe); }
   void StopAdmitting() override { limiter_.StopAdmitting(); }
   Measurement Measure(Instant now, absl::Duration interval) override {
     Measurement measured = limiter_.Measure(now, interval);

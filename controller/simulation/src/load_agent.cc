@@ -29,6 +29,7 @@ class LoadAgent::Port final : public GrantPort {
     if (function.InForce(now) != limiter_.limit()) ++net_.grants;
     limiter_.Install(function, now);
   }
+  void SetObserve(bool observe) override { limiter_.SetObserve(observe); }
   void StopAdmitting() override { limiter_.StopAdmitting(); }
   Measurement Measure(Instant now, absl::Duration interval) override {
     return limiter_.Measure(now, interval);

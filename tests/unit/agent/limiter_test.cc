@@ -120,6 +120,67 @@ TEST_F(LimiterTest, StopAdmittingIsForEverAndSaysSo) {
   EXPECT_EQ(limiter_->Stats().rejected_draining, 2);
 }
 
+TEST_F(LimiterTest, ObservingAdmitsEveryCallAndCountsThoseAboveTheLimit) {
+  Grant(1, 2);
+  limiter_->SetObserve(true);
+  const std::vector<Permit> permits = Hold(5);
+  const BulkheadStats stats = limiter_->Stats();
+  EXPECT_TRUE(stats.observing);
+  EXPECT_EQ(stats.limit, 2);
+  EXPECT_EQ(stats.in_flight, 5);
+  EXPECT_EQ(stats.admitted, 5);
+  EXPECT_EQ(stats.would_reject, 3);
+  EXPECT_EQ(stats.rejected_limit, 0);
+}
+
+TEST_F(LimiterTest, AWindowSaysWhatWasObservedAboveTheLimit) {
+  Grant(1, 2);
+  limiter_->SetObserve(true);
+  const std::vector<Permit> permits = Hold(5);
+  clock_.Advance(absl::Seconds(1));
+  const Measurement measured = Measure();
+  EXPECT_EQ(measured.in_flight, 5);
+  ASSERT_EQ(measured.windows.size(), 1u);
+  EXPECT_EQ(measured.windows[0].admitted, 5);
+  EXPECT_EQ(measured.windows[0].rejected_by(RejectReason::kLimit), 3);
+  EXPECT_EQ(measured.windows[0].in_flight_max, 5);
+}
+
+TEST_F(LimiterTest, ObservingGoesOnWhenNothingIsInForceAnyMore) {
+  const Instant start = clock_.Now();
+  limiter_->Install(
+      MakeFunction(1, {3, 2, 0}, start + absl::Seconds(10), start + absl::Minutes(10)), start);
+  limiter_->SetObserve(true);
+  clock_.Advance(absl::Hours(1));
+  EXPECT_EQ(limiter_->limit(), 0);
+  EXPECT_EQ(limiter_->stage(), GrantStage::kReserve);
+  EXPECT_EQ(RejectionNow(), std::nullopt);
+  limiter_->Install(StepFunction{}, clock_.Now());
+  EXPECT_EQ(RejectionNow(), std::nullopt);
+  EXPECT_EQ(limiter_->Stats().would_reject, 2);
+}
+
+TEST_F(LimiterTest, WhenItIsEnforcedAgainRunningCallsStayAndNoneIsAdmittedAboveTheLimit) {
+  Grant(1, 2);
+  limiter_->SetObserve(true);
+  std::vector<Permit> permits = Hold(4);
+  limiter_->SetObserve(false);
+  EXPECT_EQ(Measure().in_flight, 4);
+  EXPECT_EQ(RejectionNow(), Rejection::kLimit);
+  permits.clear();
+  EXPECT_EQ(RejectionNow(), std::nullopt);
+  EXPECT_FALSE(limiter_->Stats().observing);
+  EXPECT_EQ(limiter_->Stats().would_reject, 2);
+  EXPECT_EQ(limiter_->Stats().rejected_limit, 1);
+}
+
+TEST_F(LimiterTest, WhoLeavesAdmitsNothingEvenWhenObserving) {
+  Grant(1, 2);
+  limiter_->SetObserve(true);
+  limiter_->StopAdmitting();
+  EXPECT_EQ(RejectionNow(), Rejection::kDraining);
+}
+
 TEST_F(LimiterTest, TheCallDeadlineIsThatOfTheAdmission) {
   StepFunction function = MakeFunction(1, 3, clock_);
   function.call_deadline = absl::Seconds(2);

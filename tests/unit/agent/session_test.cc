@@ -17,6 +17,7 @@ class FakePort final : public GrantPort {
   void Install(const StepFunction& function, Instant /*now*/) override {
     installed.push_back(function);
   }
+  void SetObserve(bool observe) override { modes.push_back(observe); }
   void StopAdmitting() override { stopped = true; }
   Measurement Measure(Instant /*now*/, absl::Duration /*interval*/) override {
     ++measured;
@@ -24,6 +25,7 @@ class FakePort final : public GrantPort {
   }
 
   std::vector<StepFunction> installed;
+  std::vector<bool> modes;
   Calls in_flight = 0;
   int measured = 0;
   bool stopped = false;
@@ -91,6 +93,13 @@ class SessionTest : public ::testing::Test {
     session_.OnRefused(Refusal{code, "no", Epoch(epoch)}, now_);
   }
 
+  void Tell(bool observe, bool known = true) {
+    SyncAnswer answer;
+    answer.epoch = Epoch(5);
+    answer.settings.push_back({kDb, known, absl::Seconds(3), absl::Seconds(1), observe});
+    session_.OnSynced(answer, now_);
+  }
+
   Calls InForce() {
     const auto installed = session_.Installed(kDb);
     return installed.has_value() ? installed->InForce(now_) : 0;
@@ -116,6 +125,47 @@ TEST_F(SessionTest, RegistersFirstAndSyncsAtOnce) {
   const SyncRequest sync = Expect<SyncRequest>();
   EXPECT_EQ(now_, registered);
   EXPECT_EQ(sync.n, SyncNumber(1));
+}
+
+TEST_F(SessionTest, TheBulkheadIsToldTheModeWhenItChanges) {
+  Register();
+  for (const bool observe : {false, true, true, false}) {
+    Expect<SyncRequest>();
+    Tell(observe);
+  }
+  EXPECT_EQ(port_.modes, (std::vector{true, false}));
+}
+
+TEST_F(SessionTest, TheModeStaysWhenThePolicyIsGoneAndWhenTheSessionIs) {
+  Register();
+  Expect<SyncRequest>();
+  Tell(true);
+  Expect<SyncRequest>();
+  Tell(false, false);
+  Expect<SyncRequest>();
+  Refuse(RefusalCode::kSessionUnknown, 6);
+  EXPECT_EQ(port_.modes, std::vector{true});
+}
+
+TEST_F(SessionTest, WhoBeginsToEnforceSaysAtOnceWhatIsInFlight) {
+  Register();
+  Expect<SyncRequest>();
+  Tell(true);
+  Expect<SyncRequest>();
+  Tell(false);
+  const Instant told = now_;
+  Expect<SyncRequest>();
+  EXPECT_EQ(now_, told);
+}
+
+TEST_F(SessionTest, WhileObservingMoreCallsThanTheLimitAreNoReasonToHurry) {
+  Register();
+  Expect<SyncRequest>();
+  Tell(true);
+  port_.in_flight = 100;
+  Expect<SyncRequest>();
+  Answer(MakeGrant(1, {7, 2, 1}, 1));
+  EXPECT_EQ(Expect<SyncRequest>().hold, absl::Seconds(1));
 }
 
 TEST_F(SessionTest, TheLeaseCountsFromWhenTheSyncWasSent) {

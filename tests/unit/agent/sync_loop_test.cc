@@ -26,6 +26,7 @@ class FakePort final : public GrantPort {
   void Install(const StepFunction& function, Instant now) override {
     limit_ = function.InForce(now);
   }
+  void SetObserve(bool /*observe*/) override {}
   void StopAdmitting() override { limit_ = 0; }
   Measurement Measure(Instant, absl::Duration) override { return {}; }
   Calls limit() const { return limit_; }

@@ -32,7 +32,9 @@ void ExpectMessages(const std::vector<Case>& cases) {
 
 TEST(ValidateTest, AcceptsTheDefaultsOfEveryKind) {
   for (const AlgorithmKind kind :
-       {AlgorithmKind::kFixed, AlgorithmKind::kAimd, AlgorithmKind::kGradient2}) {
+       {AlgorithmKind::kFixed, AlgorithmKind::kAimd, AlgorithmKind::kVegas,
+        AlgorithmKind::kGradient, AlgorithmKind::kGradient2, AlgorithmKind::kEnvoyGradient,
+        AlgorithmKind::kBdp, AlgorithmKind::kFleetKnee}) {
     AlgorithmConfig config;
     config.kind = kind;
     EXPECT_EQ(Validate(config), absl::OkStatus());
@@ -104,6 +106,96 @@ TEST(ValidateTest, ChecksTheSettingsOfGradient2) {
   });
 }
 
+TEST(ValidateTest, ChecksTheSettingsOfVegas) {
+  using C = AlgorithmConfig;
+  ExpectMessages({
+      {[](C& c) { c.vegas.smoothing = 0; }, "vegas.smoothing = 0: must be above 0 and at most 1"},
+      {[](C& c) { c.vegas.alpha.factor = 0; }, "vegas.alpha = 0: must be between 1 and 1000000"},
+      {[](C& c) { c.vegas.beta.factor = -1; }, "vegas.beta = -1: must be between 1 and 1000000"},
+      {[](C& c) { c.vegas.threshold.factor = 0; }, ""},
+      {[](C& c) { c.vegas.increase = VegasStep::kHalve; },
+       "vegas.increase = limit/2: must be limit+log10"},
+      {[](C& c) { c.vegas.decrease = VegasStep::kAddLog10; },
+       "vegas.decrease = limit+log10: must be limit-log10 or limit/2"},
+      {[](C& c) { c.vegas.probe_multiplier = 0; },
+       "vegas.probe_multiplier = 0: must be between 1 and 1000000"},
+      {[](C& c) { c.vegas.fixed_baseline = absl::InfiniteDuration(); },
+       "vegas.fixed_baseline = inf: must be at least 0 and finite"},
+  });
+}
+
+TEST(ValidateTest, ChecksTheSettingsOfGradient) {
+  using C = AlgorithmConfig;
+  ExpectMessages({
+      {[](C& c) { c.gradient.smoothing = kNan; },
+       "gradient.smoothing = nan: must be above 0 and at most 1"},
+      {[](C& c) { c.gradient.rtt_tolerance = 0.5; },
+       "gradient.rtt_tolerance = 0.5: must be at least 1 and finite"},
+      {[](C& c) { c.gradient.queue_size = 0; },
+       "gradient.queue_size = 0: must be between 1 and 1000000"},
+      {[](C& c) { c.gradient.backoff = 1; },
+       "gradient.backoff = 1: must be at least 0.5 and below 1"},
+      {[](C& c) { c.gradient.probe_interval = -1; }, ""},
+      {[](C& c) { c.gradient.probe_interval = 0; },
+       "gradient.probe_interval = 0: must be -1 or between 1 and 1000000"},
+      {[](C& c) { c.gradient.fixed_baseline = -absl::Seconds(1); },
+       "gradient.fixed_baseline = -1s: must be at least 0 and finite"},
+  });
+}
+
+TEST(ValidateTest, ChecksTheSettingsOfEnvoyGradient) {
+  using C = AlgorithmConfig;
+  ExpectMessages({
+      {[](C& c) { c.envoy_gradient.buffer = -0.1; },
+       "envoy_gradient.buffer = -0.1: must be between 0 and 10"},
+      {[](C& c) { c.envoy_gradient.probe.limit = 0; },
+       "envoy_gradient.probe_limit = 0: must be between 1 and 1000000"},
+      {[](C& c) { c.envoy_gradient.probe.samples = 0; },
+       "envoy_gradient.probe_samples = 0: must be between 1 and 1000000"},
+      {[](C& c) { c.envoy_gradient.probe.interval = absl::Milliseconds(10); },
+       "envoy_gradient.probe_interval = 10ms: must be between 1s and 24h"},
+      {[](C& c) { c.envoy_gradient.probe.jitter = kNan; },
+       "envoy_gradient.probe_jitter = nan: must be between 0 and 1"},
+      {[](C& c) { c.envoy_gradient.floor_updates = 0; },
+       "envoy_gradient.floor_updates = 0: must be between 1 and 1000"},
+  });
+}
+
+TEST(ValidateTest, ChecksTheSettingsOfBdp) {
+  using C = AlgorithmConfig;
+  ExpectMessages({
+      {[](C& c) { c.bdp.explore_min = 0.5; },
+       "bdp.explore_max = 0.3: must be at least explore_min, 0.5"},
+      {[](C& c) { c.bdp.explore_max = 1.5; }, "bdp.explore_max = 1.5: must be between 0 and 1"},
+      {[](C& c) { c.bdp.buffer = kInfinity; }, "bdp.buffer = inf: must be between 0 and 10"},
+      {[](C& c) { c.bdp.fail_punish = -1; }, "bdp.fail_punish = -1: must be between 0 and 100"},
+      {[](C& c) { c.bdp.samples_min = 0; }, "bdp.samples_min = 0: must be between 1 and 1000000"},
+      {[](C& c) { c.bdp.probe.jitter = 2; }, "bdp.probe_jitter = 2: must be between 0 and 1"},
+  });
+}
+
+TEST(ValidateTest, ChecksTheSettingsOfFleetKnee) {
+  using C = AlgorithmConfig;
+  ExpectMessages({
+      {[](C& c) { c.fleet_knee.theta = 0.04; },
+       "fleet_knee.theta = 0.04: must be between 0.05 and 0.3"},
+      {[](C& c) { c.fleet_knee.epoch_min = absl::Milliseconds(99); },
+       "fleet_knee.epoch_min = 99ms: must be between 100ms and 1m"},
+      {[](C& c) { c.fleet_knee.epoch_min = absl::Seconds(5); },
+       "fleet_knee.epoch_max = 4s: must be at least epoch_min, 5s"},
+      {[](C& c) { c.fleet_knee.epoch_max = absl::Seconds(61); },
+       "fleet_knee.epoch_max = 1m1s: must be between 100ms and 1m"},
+      {[](C& c) { c.fleet_knee.samples_min = 4; },
+       "fleet_knee.samples_min = 4: must be between 5 and 1000"},
+      {[](C& c) { c.fleet_knee.dither_min = kNan; },
+       "fleet_knee.dither_min = nan: must be between 0.01 and 0.5"},
+      {[](C& c) { c.fleet_knee.dither_min = 0.4; },
+       "fleet_knee.dither_max = 0.3: must be at least dither_min, 0.4"},
+      {[](C& c) { c.fleet_knee.latency_target = absl::ZeroDuration(); },
+       "fleet_knee.latency_target = 0: must be above 0"},
+  });
+}
+
 TEST(ValidateTest, RefusesAKindThatDoesNotExist) {
   AlgorithmConfig config;
   config.kind = static_cast<AlgorithmKind>(9);
@@ -133,8 +225,7 @@ TEST(ValidateTest, AllowsWhatTheReferenceAllowsInReferenceExactModeOnly) {
   EXPECT_EQ(Validate(config), absl::OkStatus());
   config.floor = -1;
   config.initial = kCallsMax + 1;
-  EXPECT_EQ(Validate(config).message(),
-"floor = -1: must be at least 0");
+  EXPECT_EQ(Validate(config).message(), "floor = -1: must be at least 0");
 }
 
 }  // namespace

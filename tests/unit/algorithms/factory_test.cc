@@ -8,7 +8,9 @@ namespace {
 
 TEST(MakeAlgorithmTest, MakesTheLawThatTheKindNames) {
   for (const AlgorithmKind kind :
-       {AlgorithmKind::kFixed, AlgorithmKind::kAimd, AlgorithmKind::kGradient2}) {
+       {AlgorithmKind::kFixed, AlgorithmKind::kAimd, AlgorithmKind::kVegas,
+        AlgorithmKind::kGradient, AlgorithmKind::kGradient2, AlgorithmKind::kEnvoyGradient,
+        AlgorithmKind::kBdp}) {
     const auto law = LawOf(ConfigOf(kind, 5, 20, 200));
     EXPECT_EQ(law->name(), ToString(kind));
     EXPECT_EQ(law->Limit(law->InitialState()), 20);

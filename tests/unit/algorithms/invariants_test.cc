@@ -17,6 +17,45 @@ Calls AnyCalls(Random& random, Calls low, Calls high) {
   return low + static_cast<Calls>(random.Below(static_cast<std::uint64_t>(high - low) + 1));
 }
 
+LogRule AnyRule(Random& random) {
+  return {random.Chance(0.5), AnyCalls(random, 1, random.Chance(0.1) ? kCallsMax : 8)};
+}
+
+ProbeConfig AnyProbe(Random& random) {
+  return {.limit = AnyCalls(random, 1, 200),
+          .samples = AnyCalls(random, 1, 100),
+          .interval = absl::Seconds(random.Uniform(1, 100)),
+          .jitter = random.Uniform()};
+}
+
+// The settings of the laws that learn a baseline.
+void AddAnyLearner(Random& random, AlgorithmConfig& config) {
+  config.vegas.smoothing = random.Chance(0.5) ? 1 : random.Uniform(0.01, 1);
+  config.vegas.alpha = AnyRule(random);
+  config.vegas.beta = AnyRule(random);
+  config.vegas.threshold = AnyRule(random);
+  config.vegas.decrease = random.Chance(0.5) ? VegasStep::kHalve : VegasStep::kSubtractLog10;
+  config.vegas.probe_multiplier = AnyCalls(random, 1, 5);
+  config.gradient.smoothing = config.vegas.smoothing;
+  config.gradient.rtt_tolerance = config.gradient2.rtt_tolerance;
+  config.gradient.queue_size = config.gradient2.queue_size;
+  config.gradient.queue_by_square_root = config.gradient2.queue_by_square_root;
+  config.gradient.backoff = config.aimd.backoff;
+  config.gradient.probe_interval = random.Chance(0.2) ? -1 : AnyCalls(random, 1, 50);
+  config.envoy_gradient.buffer = random.Uniform(0, 2);
+  config.envoy_gradient.probe = AnyProbe(random);
+  config.envoy_gradient.floor_updates = AnyCalls(random, 1, 10);
+  config.bdp.explore_min = random.Uniform(0, 0.3);
+  config.bdp.explore_max = random.Uniform(0.3, 1);
+  config.bdp.fail_punish = random.Uniform(0, 10);
+  config.bdp.samples_min = AnyCalls(random, 1, 50);
+  config.bdp.probe = AnyProbe(random);
+  if (random.Chance(0.2)) {
+    config.vegas.fixed_baseline = config.gradient.fixed_baseline = absl::Milliseconds(10);
+    config.envoy_gradient.fixed_baseline = config.bdp.fixed_baseline = absl::Milliseconds(10);
+  }
+}
+
 AlgorithmConfig AnyConfig(Random& random, AlgorithmKind kind) {
   const Calls ceiling = AnyCalls(random, 1, random.Chance(0.2) ? kCallsMax : 100);
   const Calls floor = AnyCalls(random, 1, ceiling);
@@ -30,6 +69,7 @@ AlgorithmConfig AnyConfig(Random& random, AlgorithmKind kind) {
   config.gradient2.queue_by_square_root = random.Chance(0.5);
   config.gradient2.long_window = AnyCalls(random, 1, 1'000);
   config.gradient2.warmup_window = AnyCalls(random, 1, 20);
+  AddAnyLearner(random, config);
   return config;
 }
 
@@ -45,7 +85,13 @@ absl::Duration AnyLatency(Random& random) {
 Observation AnyObservation(Random& random, Calls limit) {
   Observation observation = Saw(AnyLatency(random), AnyCalls(random, 0, limit));
   observation.dropped = random.Chance(0.2);
+  if (random.Chance(0.5)) observation.samples = AnyCalls(random, 1, 1'000);
   if (random.Chance(0.05)) observation.samples = random.Chance(0.5) ? 0 : -1;
+  observation.failed = random.Chance(0.1) ? observation.samples : AnyCalls(random, -1, 10);
+  observation.length = absl::Seconds(random.Uniform(-0.1, 2));
+  if (random.Chance(0.05)) observation.length = absl::InfiniteDuration();
+  observation.elapsed = observation.length + absl::Seconds(random.Uniform(0, 1));
+  observation.draw = random.Uniform();
   if (random.Chance(0.05)) observation.in_flight = std::numeric_limits<Calls>::max();
   if (random.Chance(0.05)) observation.in_flight = std::numeric_limits<Calls>::min();
   return observation;
@@ -127,7 +173,9 @@ TEST_P(InvariantsTest, GiveTheSameDecisionForTheSameStateAndObservation) {
 
 INSTANTIATE_TEST_SUITE_P(EveryLaw, InvariantsTest,
                          testing::Values(AlgorithmKind::kFixed, AlgorithmKind::kAimd,
-                                         AlgorithmKind::kGradient2),
+                                         AlgorithmKind::kVegas, AlgorithmKind::kGradient,
+                                         AlgorithmKind::kGradient2, AlgorithmKind::kEnvoyGradient,
+                                         AlgorithmKind::kBdp),
                          [](const auto& test) { return std::string(ToString(test.param)); });
 
 }  // namespace

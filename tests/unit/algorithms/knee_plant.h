@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "plimsoll/algorithms/fleet_knee.h"
@@ -17,8 +20,9 @@ struct Plant {
   double servers = 8;
   double service = 0.010;  // seconds
   double delay = 0;
-  double retrograde = 0;  // throughput loss per call beyond the servers
+  double retrograde = 0;    // throughput loss per call beyond the servers
   double failed_above = 0;  // share of failed calls once more than `servers` are there
+  double failed = 0;        // share of failed calls, whatever the load
 
   double Throughput(double n) const {
     const double flowing = n / (delay + service);
@@ -31,7 +35,11 @@ struct Plant {
   double Knee() const { return servers / service * (delay + service); }
 };
 
-// A fleet that offers `offered` calls per second and replica to plants.
+// Changes what the law sees or has learnt, once an epoch has been closed: for mutants.
+using Tamper = std::function<void(KneeState& state)>;
+
+// A fleet that offers `offered` calls per second and replica to plants, one for each replica or one
+// for all.
 class KneeFleet {
  public:
   KneeFleet(FleetKnee law, std::vector<Plant> plants, double offered, std::uint64_t seed = 1)
@@ -43,23 +51,37 @@ class KneeFleet {
     for (std::size_t i = 0; i < plants_.size(); ++i) law_.Add(state_);
   }
 
+  static AlgorithmConfig Config() {
+    AlgorithmConfig config;
+    config.kind = AlgorithmKind::kFleetKnee;
+    config.floor = 1;
+    config.ceiling = 1000;
+    config.initial = 20;
+    return config;
+  }
+
+  void TamperWith(Tamper tamper) { tamper_ = std::move(tamper); }
+  const FleetKnee& law() const { return law_; }
   KneeState& state() { return state_; }
   Plant& plant(std::size_t i) { return plants_[i]; }
   void Offer(double each) { std::fill(offered_.begin(), offered_.end(), each); }
   void OfferTo(std::size_t i, double calls) { offered_[i] = calls; }
   void ChangeAll(const Plant& plant) { std::fill(plants_.begin(), plants_.end(), plant); }
   double seconds() const { return seconds_; }
-  double limit(std::size_t i) const { return law_.Limit(state_, i); }
+  Calls limit(std::size_t i) const { return law_.Limit(state_, i); }
   KneeEpoch& settings() { return settings_; }
+  // These do not report.
+  void Silence(std::vector<std::size_t> replicas) { silent_ = std::move(replicas); }
 
   KneeDecision Run() {
     KneeEpoch epoch = settings_;
     const double seconds = absl::ToDoubleSeconds(law_.EpochLength(state_));
-    for (std::size_t i = 0; i < plants_.size(); ++i) {
-      epoch.replicas.push_back(Measure(plants_[i], offered_[i], law_.Limit(state_, i), seconds));
-    }
+    epoch.replicas = law_.mode() == KneeMode::kShared ? MeasureShared(seconds) : Measure(seconds);
+    for (const std::size_t i : silent_) epoch.replicas[i] = ReplicaEpoch();
     seconds_ += seconds + absl::ToDoubleSeconds(law_.Settle(state_));
-    return law_.Close(state_, epoch);
+    const KneeDecision decision = law_.Close(state_, epoch);
+    if (tamper_) tamper_(state_);
+    return decision;
   }
   KneeDecision Run(int epochs) {
     KneeDecision last;
@@ -68,18 +90,38 @@ class KneeFleet {
   }
 
  private:
-  ReplicaEpoch Measure(const Plant& plant, double offered, Calls limit, double seconds) {
+  std::vector<ReplicaEpoch> Measure(double seconds) {
+    std::vector<ReplicaEpoch> epochs;
+    for (std::size_t i = 0; i < plants_.size(); ++i) {
+      epochs.push_back(MeasureOne(plants_[i], offered_[i], law_.Limit(state_, i), seconds));
+    }
+    return epochs;
+  }
+  // All replicas have equal parts of the one plant, and of its calls.
+  std::vector<ReplicaEpoch> MeasureShared(double seconds) {
+    double offered = 0;
+    for (const double each : offered_) offered += each;
+    ReplicaEpoch all = MeasureOne(plants_[0], offered, law_.Total(state_), seconds);
+    const auto count = static_cast<std::int64_t>(plants_.size());
+    all.limit /= static_cast<Calls>(count);
+    all.failed /= count;
+    all.succeeded /= count;
+    all.rejected /= count;
+    all.in_flight /= count;
+    return std::vector<ReplicaEpoch>(plants_.size(), all);
+  }
+  ReplicaEpoch MeasureOne(const Plant& plant, double offered, double limit, double seconds) {
     ReplicaEpoch epoch;
     const double most = plant.Throughput(limit);
     const bool full = offered > most;
     const double n = full ? limit : Inverse(plant, offered);
     const double x = std::min(offered, most);
     const double ended = std::max(0.0, Noisy(x * seconds));
-    const double failing = n > plant.servers ? plant.failed_above : 0;
+    const double failing = std::max(plant.failed, n > plant.servers ? plant.failed_above : 0);
     epoch.length = absl::Seconds(seconds);
-    epoch.limit = limit;
+    epoch.limit = static_cast<Calls>(limit);
     epoch.failed = std::llround(ended * failing);
-    epoch.succeeded = std::llround(ended) - epoch.failed;
+    epoch.succeeded = std::max<std::int64_t>(0, std::llround(ended) - epoch.failed);
     epoch.rejected = full ? std::llround((offered - x) * seconds) : 0;
     epoch.in_flight = absl::Seconds(n * seconds);
     if (full) epoch.at_limit = epoch.length;
@@ -107,6 +149,8 @@ class KneeFleet {
   KneeState state_;
   Random random_;
   KneeEpoch settings_;
+  std::vector<std::size_t> silent_;
+  Tamper tamper_;
   double seconds_ = 0;
 };
 

@@ -106,6 +106,17 @@ TEST(Codec, AnswersMayCarryUnknownKeysAndWords) {
   EXPECT_EQ(decoded->grants[0].steps, (Steps{34, 10, 3}));
 }
 
+TEST(Codec, AControllerThatSaysNothingOfObservingEnforces) {
+  std::string body = Encode(SampleSyncAnswer());
+  const std::string said = R"(,"observe":true)";
+  ASSERT_NE(body.find(said), std::string::npos) << body;
+  body.erase(body.find(said), said.size());
+  const auto decoded = DecodeSyncAnswer(body);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  ASSERT_FALSE(decoded->settings.empty());
+  for (const DependencySettings& settings : decoded->settings) EXPECT_FALSE(settings.observe);
+}
+
 struct BadAnswer {
   const char* from;
   const char* to;
@@ -126,6 +137,7 @@ TEST(Codec, AnswersThatBreakTheirRulesAreDataLoss) {
       {R"("epoch":7,"superseded")", R"("epoch":7,"epoch":7,"superseded")",
        "/epoch: must not appear"},
       {R"("known":true)", R"("known":1)", "/settings/payments-api/known"},
+      {R"("observe":true)", R"("observe":"yes")", "/settings/payments-api/observe"},
       {R"("next_sync_ms":120)", R"("next_sync_ms":-1)", "/next_sync_ms"},
       {"{", "[", "not valid JSON"},
   };

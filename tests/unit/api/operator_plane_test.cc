@@ -90,6 +90,55 @@ TEST_F(OperatorPlaneTest, LimitRowSeparatesTheNumbersAndSaysWhy) {
   EXPECT_DOUBLE_EQ(row["age_seconds"].get<double>(), 0.8);
 }
 
+TEST_F(OperatorPlaneTest, WhatIsOnlyObservedIsNotSaidToBeInForce) {
+  controller_.snapshot.dependencies[1].policy.mode = Mode::kObserve;
+  controller_.snapshot.limits[0].mode = Mode::kObserve;
+  const Json row = AskJson("/v1/limits/payments-api/checkout-0");
+  EXPECT_EQ(row["mode"], "OBSERVE");
+  EXPECT_TRUE(row["enforced"].is_null());
+  EXPECT_EQ(row["granted"], 38);
+  const Json dependency = AskJson("/v1/dependencies/payments-api");
+  EXPECT_EQ(dependency["mode"], "OBSERVE");
+  EXPECT_EQ(dependency["status"]["not_enforcing"], 1);
+  EXPECT_EQ(dependency["status"]["enforced"], 11) << "of the one that has not been told yet";
+  EXPECT_EQ(AskJson("/v1/limits/payments-api/checkout-1")["mode"], "ENFORCE");
+}
+
+TEST_F(OperatorPlaneTest, TheLastDecisionIsShownWithItsAge) {
+  EXPECT_TRUE(AskJson("/v1/dependencies/payments-api")["status"]["last_decision"].is_null());
+  LastDecision last;
+  last.at = Instant{999'000'000'000};
+  last.from = last.to = 40;
+  last.reason = Reason::kUnderused;
+  last.message = "payments-api: 40. Only 3 of 40 were in use at once.";
+  controller_.snapshot.dependencies[1].last_decision = last;
+  last.outcome = WindowOutcome::kTooFewSamples;
+  controller_.snapshot.limits[0].last_decision = last;
+  const Json view = AskJson("/v1/dependencies/payments-api")["status"]["last_decision"];
+  EXPECT_EQ(view["age_seconds"], 1);
+  EXPECT_EQ(view["from"], 40);
+  EXPECT_EQ(view["to"], 40);
+  EXPECT_EQ(view["reason"], "UNDERUSED");
+  EXPECT_EQ(view["outcome"], "USED");
+  EXPECT_TRUE(view["event_id"].is_null()) << "nothing changed";
+  EXPECT_EQ(view["message"], last.message);
+  const Json row = AskJson("/v1/limits/payments-api/checkout-0")["last_decision"];
+  EXPECT_EQ(row["outcome"], "TOO_FEW_SAMPLES");
+  EXPECT_TRUE(row["reason"].is_null()) << "nothing was judged";
+}
+
+TEST_F(OperatorPlaneTest, AWindowShowsWhatTheLawIsTold) {
+  WindowConfig& window = controller_.snapshot.dependencies[1].policy.window;
+  Json view = AskJson("/v1/dependencies/payments-api")["window"];
+  EXPECT_EQ(view["latency"], "PERCENTILE");
+  EXPECT_TRUE(view["latency_ceiling"].is_null());
+  window.latency = LatencySignal::kMean;
+  window.latency_ceiling = absl::Seconds(2);
+  view = AskJson("/v1/dependencies/payments-api")["window"];
+  EXPECT_EQ(view["latency"], "MEAN");
+  EXPECT_EQ(view["latency_ceiling"], "2s");
+}
+
 TEST_F(OperatorPlaneTest, AfterTheLeaseTheFallbackBinds) {
   controller_.snapshot.limits[0].stage = LeaseStage::kBase;
   const Json row = AskJson("/v1/limits/payments-api/checkout-0");
@@ -197,6 +246,37 @@ TEST_F(OperatorPlaneTest, StatusCounts) {
   EXPECT_EQ(view["agents"]["silent"], 1);
   EXPECT_EQ(view["agents"]["versions"], Json::array({"0.1.0"}));
   EXPECT_EQ(AskJson("/v1/version")["version"], "0.1.0");
+}
+
+TEST_F(OperatorPlaneTest, ADecisionTellsWhatTheLawSaw) {
+  LogEvent event;
+  event.type = EventType::kDecision;
+  event.dependency = DependencyId("payments-api");
+  event.from = 40;
+  event.to = 36;
+  event.reason = Reason::kLatencyRose;
+  DecisionInputs& inputs = event.inputs.emplace();
+  inputs.percentile = 0.99;
+  inputs.throughput = 480;
+  inputs.in_flight_mean = 38.5;
+  inputs.failed = 2;
+  inputs.length = absl::Seconds(1);
+  inputs.elasticity = 0.25;
+  controller_.log.Append(event);
+  const Json view = AskJson("/v1/events?type=decision")["items"][0];
+  EXPECT_EQ(view["type"], "DECISION");
+  EXPECT_EQ(view["from"], 40);
+  EXPECT_EQ(view["to"], 36);
+  EXPECT_EQ(view["reason"], "LATENCY_ROSE");
+  EXPECT_FALSE(view.contains("binding_constraint")) << "nothing binds before the shares are made";
+  EXPECT_FALSE(view.contains("instance_id"));
+  EXPECT_EQ(view["inputs"]["latency_signal"], "P99");
+  EXPECT_EQ(view["inputs"]["throughput_per_second"], 480);
+  EXPECT_EQ(view["inputs"]["in_flight_mean"], 38.5);
+  EXPECT_EQ(view["inputs"]["failed"], 2);
+  EXPECT_EQ(view["inputs"]["window_seconds"], 1);
+  EXPECT_EQ(view["inputs"]["elasticity"], 0.25);
+  EXPECT_TRUE(view["inputs"]["elasticity_error"].is_null());
 }
 
 TEST_F(OperatorPlaneTest, EventsAreFilteredAndPagedFromTheNewest) {

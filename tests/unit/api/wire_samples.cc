@@ -35,7 +35,7 @@ Grant SampleGrant() {
 }
 
 std::vector<DependencySettings> SampleSettings() {
-  return {{DependencyId("payments-api"), true, absl::Milliseconds(2500), absl::Seconds(1)},
+  return {{DependencyId("payments-api"), true, absl::Milliseconds(2500), absl::Seconds(1), true},
           {DependencyId("orders-db"), false, absl::ZeroDuration(), absl::ZeroDuration()}};
 }
 

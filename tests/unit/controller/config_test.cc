@@ -122,12 +122,14 @@ TEST(ConfigTest, EveryKeyOfADependencyIsRead) {
 dependencies:
   - name: payments-api
     description: the provider
+    mode: observe
     scope: instance
     algorithm: gradient2
     floor: 2
     ceiling: 30
     initial: 10
-    window: {length: 2s, min_samples: 30, percentile: 0.5, drop_tolerance: 0.1}
+    window: {length: 2s, min_samples: 30, latency: mean, percentile: 0.5, latency_ceiling: 800ms,
+             drop_tolerance: 0.1}
     aimd: {latency_threshold: 250ms, backoff: 0.8, increase: 2}
     gradient2: {rtt_tolerance: 2, smoothing: 0.3, queue_size: 5, long_window: 100}
     call_deadline: 3s
@@ -144,6 +146,9 @@ dependencies:
   EXPECT_EQ(policy.algorithm.initial, 10);
   EXPECT_EQ(policy.window.length, absl::Seconds(2));
   EXPECT_EQ(policy.window.samples_min, 30);
+  EXPECT_EQ(policy.mode, Mode::kObserve);
+  EXPECT_EQ(policy.window.latency, LatencySignal::kMean);
+  EXPECT_EQ(policy.window.latency_ceiling, absl::Milliseconds(800));
   EXPECT_EQ(policy.window.percentile, 0.5);
   EXPECT_EQ(policy.window.drop_tolerance, 0.1);
   EXPECT_EQ(policy.algorithm.aimd.latency_threshold, absl::Milliseconds(250));
@@ -159,6 +164,86 @@ dependencies:
   EXPECT_EQ(policy.outage.base, 1);
   EXPECT_EQ(policy.outage.base_lease, absl::Minutes(5));
   EXPECT_EQ(policy.outage.reserve, 1);
+}
+
+TEST(ConfigTest, EveryKeyOfTheLawsThatLearnABaselineIsRead) {
+  const Config config = Parse(R"(
+dependencies:
+  - name: payments-api
+    algorithm: vegas
+    vegas: {alpha: 2*log10, beta: 7, threshold: log10, decrease: limit/2, smoothing: 0.5,
+            probe_multiplier: 40, fixed_baseline: 20ms}
+    gradient: {rtt_tolerance: 3, smoothing: 0.4, queue_size: 6, queue_by_square_root: false,
+               backoff: 0.7, probe_interval: 50, fixed_baseline: 30ms}
+    envoy_gradient: {buffer: 0.5, probe_limit: 4, probe_samples: 60, probe_interval: 90s,
+                     probe_jitter: 0.2, floor_updates: 6, fixed_baseline: 40ms}
+    bdp: {explore_min: 0.1, explore_max: 0.4, buffer: 0.6, fail_punish: 2, samples_min: 30,
+          probe_limit: 5, probe_samples: 70, probe_interval: 45s, probe_jitter: 0.9,
+          fixed_baseline: 50ms}
+)");
+  const AlgorithmConfig& law = config.policies.at(DependencyId("payments-api")).algorithm;
+  EXPECT_EQ(law.kind, AlgorithmKind::kVegas);
+  EXPECT_EQ(law.vegas.alpha, (LogRule{true, 2}));
+  EXPECT_EQ(law.vegas.beta, (LogRule{false, 7}));
+  EXPECT_EQ(law.vegas.threshold, (LogRule{true, 1}));
+  EXPECT_EQ(law.vegas.decrease, VegasStep::kHalve);
+  EXPECT_EQ(law.vegas.smoothing, 0.5);
+  EXPECT_EQ(law.vegas.probe_multiplier, 40);
+  EXPECT_EQ(law.vegas.fixed_baseline, absl::Milliseconds(20));
+  EXPECT_EQ(law.gradient.rtt_tolerance, 3);
+  EXPECT_EQ(law.gradient.smoothing, 0.4);
+  EXPECT_EQ(law.gradient.queue_size, 6);
+  EXPECT_FALSE(law.gradient.queue_by_square_root);
+  EXPECT_EQ(law.gradient.backoff, 0.7);
+  EXPECT_EQ(law.gradient.probe_interval, 50);
+  EXPECT_EQ(law.gradient.fixed_baseline, absl::Milliseconds(30));
+  EXPECT_EQ(law.envoy_gradient.buffer, 0.5);
+  EXPECT_EQ(law.envoy_gradient.probe.limit, 4);
+  EXPECT_EQ(law.envoy_gradient.probe.samples, 60);
+  EXPECT_EQ(law.envoy_gradient.probe.interval, absl::Seconds(90));
+  EXPECT_EQ(law.envoy_gradient.probe.jitter, 0.2);
+  EXPECT_EQ(law.envoy_gradient.floor_updates, 6);
+  EXPECT_EQ(law.envoy_gradient.fixed_baseline, absl::Milliseconds(40));
+  EXPECT_EQ(law.bdp.explore_min, 0.1);
+  EXPECT_EQ(law.bdp.explore_max, 0.4);
+  EXPECT_EQ(law.bdp.buffer, 0.6);
+  EXPECT_EQ(law.bdp.fail_punish, 2);
+  EXPECT_EQ(law.bdp.samples_min, 30);
+  EXPECT_EQ(law.bdp.probe.limit, 5);
+  EXPECT_EQ(law.bdp.probe.samples, 70);
+  EXPECT_EQ(law.bdp.probe.interval, absl::Seconds(45));
+  EXPECT_EQ(law.bdp.probe.jitter, 0.9);
+  EXPECT_EQ(law.bdp.fixed_baseline, absl::Milliseconds(50));
+}
+
+TEST(ConfigTest, EveryKeyOfFleetKneeIsRead) {
+  const Config config = Parse(R"(
+dependencies:
+  - name: payments-api
+    algorithm: fleet_knee
+    fleet_knee: {theta: 0.2, epoch_min: 1s, epoch_max: 5s, samples_min: 30, dither_min: 0.1,
+                 dither_max: 0.2, latency_target: 250ms}
+)");
+  const AlgorithmConfig& law = config.policies.at(DependencyId("payments-api")).algorithm;
+  EXPECT_EQ(law.kind, AlgorithmKind::kFleetKnee);
+  EXPECT_EQ(law.fleet_knee.theta, 0.2);
+  EXPECT_EQ(law.fleet_knee.epoch_min, absl::Seconds(1));
+  EXPECT_EQ(law.fleet_knee.epoch_max, absl::Seconds(5));
+  EXPECT_EQ(law.fleet_knee.samples_min, 30);
+  EXPECT_EQ(law.fleet_knee.dither_min, 0.1);
+  EXPECT_EQ(law.fleet_knee.dither_max, 0.2);
+  EXPECT_EQ(law.fleet_knee.latency_target, absl::Milliseconds(250));
+}
+
+TEST(ConfigTest, EveryLawHasAName) {
+  for (const AlgorithmKind kind :
+       {AlgorithmKind::kFixed, AlgorithmKind::kAimd, AlgorithmKind::kVegas,
+        AlgorithmKind::kGradient, AlgorithmKind::kGradient2, AlgorithmKind::kEnvoyGradient,
+        AlgorithmKind::kBdp, AlgorithmKind::kFleetKnee}) {
+    const Config config = Parse(absl::StrCat(
+        "dependencies:\n  - {name: a, algorithm: ", std::string(ToString(kind)), "}\n"));
+    EXPECT_EQ(config.policies.at(DependencyId("a")).algorithm.kind, kind);
+  }
 }
 
 TEST(ConfigTest, DefaultsHoldForEveryDependencyThatDoesNotSayOtherwise) {
@@ -295,15 +380,21 @@ const std::vector<FaultCase>& KeyCases() {
       {"Tls", "tls: {cert_file: x}\n", "1:1: /tls: not supported yet: remove it"},
       {"TokensFile", "auth: {tokens_file: x}\n",
        "1:8: /auth/tokens_file: not supported yet: remove it"},
-      {"Observe", Dependency("mode: observe"),
-       "2:15: /dependencies/0/mode: not supported yet: remove it"},
+      {"Disabled", Dependency("mode: disabled"),
+       "2:21: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
+      {"LatencySignal", Dependency("window: {latency: median}"),
+       "2:32: /dependencies/0/window/latency: \"median\" is none of percentile, mean"},
       {"Etcd", "state: {mode: etcd}\n",
        "1:9: /state/mode: \"etcd\" is not supported yet: embedded, memory"},
-      {"AlgorithmLater", Dependency("algorithm: vegas"),
-       "2:15: /dependencies/0/algorithm: \"vegas\" is not supported yet: fixed, aimd, gradient2"},
       {"AlgorithmTypo", Dependency("algorithm: gradeint2"),
-       "2:15: /dependencies/0/algorithm: must be one of fixed, aimd, gradient2, not \"gradeint2\" "
-       "(did you mean \"gradient2\"?)"},
+       "2:15: /dependencies/0/algorithm: must be one of fixed, aimd, vegas, gradient, gradient2, "
+       "envoy_gradient, bdp, fleet_knee, not \"gradeint2\" (did you mean \"gradient2\"?)"},
+      {"VegasRule", Dependency("vegas: {alpha: log2}"),
+       "2:23: /dependencies/0/vegas/alpha: must be a whole number, log10 or N*log10, not "
+       "\"log2\""},
+      {"VegasDecrease", Dependency("vegas: {decrease: limit/3}"),
+       "2:23: /dependencies/0/vegas/decrease: must be one of limit-log10, limit/2, not "
+       "\"limit/3\" (did you mean \"limit/2\"?)"},
       {"ServicesNoMap", Dependency("quota: {capacity: 9, services: 3}"),
        "2:36: /dependencies/0/quota/services: must be a map, not \"3\""},
       {"ServiceName", Dependency("quota: {services: {a/b: {}}}"),
@@ -413,6 +504,12 @@ const std::vector<FaultCase>& SenseCases() {
       {"Tolerance", Dependency("gradient2: {rtt_tolerance: 0.9}"),
        "2:27: /dependencies/0/gradient2/rtt_tolerance: gradient2.rtt_tolerance = 0.9: must be at "
        "least 1 and finite"},
+      {"ProbeLimit", Dependency("envoy_gradient: {probe_limit: 0}"),
+       "2:32: /dependencies/0/envoy_gradient/probe_limit: envoy_gradient.probe_limit = 0: must be "
+       "between 1 and 1000000"},
+      {"Theta", Dependency("fleet_knee: {theta: 0.5}"),
+       "2:28: /dependencies/0/fleet_knee/theta: fleet_knee.theta = 0.5: must be between 0.05 and "
+       "0.3"},
       {"ReserveAboveBase", Dependency("outage: {base: 1, reserve: 2}"),
        "2:33: /dependencies/0/outage/reserve: outage.reserve = 2: must be between 0 and the base, "
        "1"},

@@ -47,6 +47,8 @@ TEST(PolicyTest, EachViolationIsNamed) {
       {[](Policy& p) { p.window.length = absl::Milliseconds(99); }, "window.length = 99ms"},
       {[](Policy& p) { p.window.samples_min = 0; }, "window.min_samples = 0"},
       {[](Policy& p) { p.window.percentile = 0; }, "window.percentile = 0"},
+      {[](Policy& p) { p.window.latency_ceiling = absl::ZeroDuration(); },
+       "window.latency_ceiling = 0: must be above 0"},
       {[](Policy& p) { p.window.drop_tolerance = 1; }, "window.drop_tolerance = 1"},
       {[](Policy& p) { p.algorithm.floor = 0; }, "floor = 0"},
       {[](Policy& p) { p.services[ServiceId("a-b")].weight = 0; },

@@ -32,8 +32,12 @@ struct BulkheadStats {
   std::int64_t ignored = 0;  // leaked ones included
   std::int64_t leaked = 0;   // permits destroyed without a stated ending
   std::int64_t overran = 0;  // permits that ended after their call deadline
-  std::int64_t rejected_limit = 0;
+  std::int64_t rejected_limit = 0;  // refused by the limit
   std::int64_t rejected_draining = 0;
+  // Observe mode: the policy says that calls are only counted. `limit` and `stage` are then what
+  // would be in force, and in_flight may be above the limit.
+  bool observing = false;
+  std::int64_t would_reject = 0;  // admitted, but refused by the limit if it were enforced
 };
 
 // The compartment of one dependency: decides whether a call may start, and measures those that did.
@@ -46,6 +50,9 @@ class Bulkhead {
   ~Bulkhead();
 
   // A permit if fewer calls are in flight than the limit allows, else why not. Never waits.
+  // In observe mode the limit refuses nobody, whether a controller can be reached or not; only an
+  // agent that leaves does. But a bulkhead learns its mode from the controller: before that has
+  // spoken for the first time, it admits nothing in either mode.
   Admission TryAcquire();
 
   const std::string& dependency() const { return dependency_; }

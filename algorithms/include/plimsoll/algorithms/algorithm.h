@@ -89,6 +89,7 @@ struct EnvoyGradientState {
 struct BdpState {
   double limit = 0;             // outside of probes
   double baseline_ns = 0;       // 0: none yet
+  double average_ns = 0;        // of late; 0: none yet
   double calls_per_second = 0;  // the best rate seen, slowly forgotten
   double explore = 0;
   // What is kept of observations with too few calls.

@@ -24,7 +24,14 @@ std::string_view ToString(Scope scope);
 enum class Mode {
   kEnforce,
   // The controller runs, explains and publishes what it would do; agents count whom they would
-  // refuse, and refuse nobody. The quota is not kept.
+  // refuse, and refuse nobody, whether they can reach a controller or not. The quota is not kept:
+  // the books say what would be reserved if it were. Since its limits change nothing, a law sees an
+  // overload go on, and goes on lowering them.
+  //
+  // When a policy changes to kEnforce, what runs is booked, above the quota if it is; nobody rises
+  // until enough of it has ended. Each instance enforces from when it is told, and admits nothing
+  // before what it has in flight fits under its limit. An instance that cannot be told goes on
+  // observing.
   kObserve,
 };
 
@@ -34,7 +41,9 @@ std::string_view ToString(Mode mode);
 // Which latency of a window the law is told.
 enum class LatencySignal {
   kPercentile,  // of the calls that ended
-  kMean,        // in-flight time over calls that ended: calls that hang count while they hang
+  // In-flight time over calls that ended: calls that hang count while they hang. Ignored calls are
+  // in both, unless they are more than one in twenty; then it is the mean of the others.
+  kMean,
 };
 
 // What a window must hold to move a limit, and which number is read from it.

@@ -30,6 +30,10 @@ struct LimitRow {
   ServiceId service;
   InstanceId instance;
   SessionId session;
+  // What the instance does with its limits. With kObserve, they are what would be: it refuses
+  // nobody, and more calls may be in flight than `granted` and `reserved` say. An instance whose
+  // policy has been changed to enforce observes until it has acknowledged that.
+  Mode mode = Mode::kEnforce;
   Calls enforced = 0;  // the limit the agent last reported to be in force
   Calls granted = 0;   // the newest limit sent to it
   Calls reserved = 0;  // the most it may have in flight, as the books must assume
@@ -64,8 +68,9 @@ struct InstanceRow {
 struct DependencyRow {
   Policy policy;
   int instances = 0;
-  Calls granted = 0;   // sum of the newest limits
-  Calls reserved = 0;  // sum of the reservations; <= quota but after a cut
+  Calls granted = 0;  // sum of the newest limits
+  // Sum of the reservations; <= quota but after a cut, or after a change from observe to enforce.
+  Calls reserved = 0;
   Calls orphaned =
       0;  // part of `reserved` held for sessions that are silent for longer than the lease
   Calls wanted = 0;

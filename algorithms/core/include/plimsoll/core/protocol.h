@@ -38,6 +38,10 @@ struct DependencySettings {
   bool known = true;             // false: the controller has no policy for it and grants nothing
   absl::Duration call_deadline;  // every call is cut at this age
   absl::Duration window;         // how long a window lasts if nothing closes it earlier
+  // The bulkhead admits every call, whatever the grants say, and counts whom it would have refused.
+  // An agent keeps the mode it was told last: while it cannot reach a controller, across sessions,
+  // and if `known` is false. Before it was told, it enforces, with a limit of 0.
+  bool observe = false;
 
   friend bool operator==(const DependencySettings&, const DependencySettings&) = default;
 };
