@@ -106,7 +106,7 @@ absl::StatusOr<std::unique_ptr<demo::ChildProcess>> StartProvider(const Options&
   return absl::UnavailableError("the provider did not start");
 }
 
-// What can be answered in time by the clairvoyant: what arrives, up to the capacity.
+// What a limit that is right could let through: what arrives, up to the capacity.
 double Possible(const Options& options, const PhaseResult& result) {
   return std::min(static_cast<double>(result.figures.arrived) / result.figures.seconds,
                   options.Capacity(result.phase.workers));
@@ -181,24 +181,19 @@ std::string PhaseLine(const Options& options, const std::string& law, const Phas
                          result.figures.in_flight_max, RejectedPerSecond(result));
 }
 
-std::string Text(const Options& options, const std::vector<LawResult>& laws) {
-  std::string text = absl::StrFormat(
+std::string Setup(const Options& options) {
+  return absl::StrFormat(
       "%d workers of %d ms (%.0f calls/s), halved to %d; callers wait %d ms; %d replicas, quota "
-      "%d, limits start at %d;\nphases of %d s, seed %d\n\n",
+      "%d,\nlimits start at %d, those of `fixed` at the quota; phases of %d s, seed %d\n\n",
       options.workers, options.service_ms, options.Capacity(options.workers),
       std::max(1, options.workers / 2), options.deadline_ms, options.replicas, options.quota,
       options.initial, options.phase_seconds, options.seed);
-  absl::StrAppend(&text,
-                  "| law        | load                | goodput/s | share | p99, ms | mean limit | "
-                  "in flight | rejected/s |\n|---|---|---|---|---|---|---|---|\n");
-  for (const LawResult& law : laws) {
-    for (const PhaseResult& phase : law.phases) {
-      absl::StrAppend(&text, PhaseLine(options, law.law, phase));
-    }
-  }
-  absl::StrAppend(&text, "\n| share of the possible | ");
-  for (const LawResult& law : laws) absl::StrAppend(&text, law.law, " | ");
-  absl::StrAppend(&text, "\n|---|", std::string(laws.size() * 4, ' '));
+}
+
+std::string SideBySide(const Options& options, const std::vector<LawResult>& laws) {
+  std::string text = "| share of the possible |";
+  for (const LawResult& law : laws) absl::StrAppend(&text, " ", law.law, " |");
+  absl::StrAppend(&text, "\n|---|");
   for (std::size_t i = 0; i < laws.size(); ++i) absl::StrAppend(&text, "---|");
   absl::StrAppend(&text, "\n");
   for (std::size_t i = 0; i < laws[0].phases.size(); ++i) {
@@ -208,7 +203,20 @@ std::string Text(const Options& options, const std::vector<LawResult>& laws) {
     }
     absl::StrAppend(&text, "\n");
   }
-  absl::StrAppend(&text, "\nCPU in cores:\n");
+  return text;
+}
+
+std::string Text(const Options& options, const std::vector<LawResult>& laws) {
+  std::string text = Setup(options);
+  absl::StrAppend(&text,
+                  "| law        | load                | goodput/s | share | p99, ms | mean limit | "
+                  "in flight | rejected/s |\n|---|---|---|---|---|---|---|---|\n");
+  for (const LawResult& law : laws) {
+    for (const PhaseResult& phase : law.phases) {
+      absl::StrAppend(&text, PhaseLine(options, law.law, phase));
+    }
+  }
+  absl::StrAppend(&text, "\n", SideBySide(options, laws), "\nCPU in cores:\n");
   for (const LawResult& law : laws) {
     absl::StrAppendFormat(&text, "  %-10s replicas %.2f, provider %.2f, controller %.2f\n", law.law,
                           law.load_cores, law.provider_cores, law.controller_cores);
