@@ -4,12 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,7 +28,8 @@
 namespace plimsoll::bench {
 namespace {
 
-constexpr int kStartPolls = 500;  // of 10 ms
+constexpr int kStartPolls = 500;
+constexpr absl::Duration kStartPoll = absl::Milliseconds(10);
 // A call is answered at the latest when all of the quota were before it, with half of the workers.
 constexpr absl::Duration kCallDeadline = absl::Seconds(5);
 
@@ -98,10 +97,9 @@ absl::StatusOr<std::unique_ptr<demo::ChildProcess>> StartProvider(const Options&
       {demo::OwnFolder() + "/law_comparison", "--provider", "--workers",
        absl::StrCat(options.workers), "--service-ms", absl::StrCat(options.service_ms)});
   if (!process.ok()) return process.status();
-  for (int i = 0; i < kStartPolls && (*process)->Running(); ++i) {
+  for (int i = 0; i < kStartPolls && !(*process)->WaitFor(kStartPoll); ++i) {
     const std::vector<std::string> lines = (*process)->TakeLines();
     if (!lines.empty() && absl::SimpleAtoi(lines[0], &port)) return process;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return absl::UnavailableError("the provider did not start");
 }
