@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "algorithms/src/arithmetic.h"
 #include "algorithms/src/bounds.h"
 
 namespace plimsoll::internal {
@@ -37,7 +38,9 @@ Decision AimdLaw::Step(Calls limit, const Observation& observation) const {
             .reason = observation.dropped ? Reason::kErrors : Reason::kTimeouts,
             .gradient = aimd.backoff};
   }
-  if (std::int64_t{2} * observation.in_flight >= limit) {
+  const std::int64_t twice = config_.reference_exact ? TwiceWrapping(observation.in_flight)
+                                                     : std::int64_t{2} * observation.in_flight;
+  if (twice >= limit) {
     return {.unclamped = static_cast<double>(limit) + aimd.increase,
             .reason = Reason::kLatencyFell};
   }

@@ -155,8 +155,10 @@ Decision BdpLaw::Multiply(BdpState& state, double average_ns) const {
   const double delay_ns =
       std::clamp(state.average_ns, state.baseline_ns, state.baseline_ns * (1 + buffer));
   const double product = delay_ns / kNsPerSecond * state.calls_per_second;
-  return SetTo(state, std::trunc(product * (1 + state.explore)), Reason::kLatencyFell,
-               Reason::kLatencyRose);
+  // Rounded up, or no small limit could ever be left: trunc(3 * 1.3) is 3.
+  const double explored = product * (1 + state.explore);
+  const double wanted = config_.reference_exact ? std::trunc(explored) : std::ceil(explored);
+  return SetTo(state, wanted, Reason::kLatencyFell, Reason::kLatencyRose);
 }
 
 Decision BdpLaw::SetTo(BdpState& state, double wanted, Reason fell, Reason rose) const {

@@ -100,7 +100,8 @@ class Section {
             "must be at least 1 and finite");
   }
   void Backoff(double value) {
-    Require(value >= 0.5 && value < 1, "backoff", value, "must be at least 0.5 and below 1");
+    const bool holds = exact_ ? value > 0 && value <= 1 : value >= 0.5 && value < 1;
+    Require(holds, "backoff", value, "must be at least 0.5 and below 1");
   }
   void Baseline(absl::Duration value) {
     Require(value >= absl::ZeroDuration() && value < absl::InfiniteDuration(), "fixed_baseline",
@@ -124,9 +125,10 @@ void CheckGradient2(const Gradient2Config& gradient2, bool exact, Violations& vi
   section.Smoothing(gradient2.smoothing);
   section.Tolerance(gradient2.rtt_tolerance);
   section.CallsFrom("queue_size", gradient2.queue_size, 1);
-  section.Require(gradient2.long_window >= 1, "long_window", gradient2.long_window,
+  const int least = exact ? 0 : 1;
+  section.Require(gradient2.long_window >= least, "long_window", gradient2.long_window,
                   "must be at least 1");
-  section.Require(gradient2.warmup_window >= 1, "warmup_window", gradient2.warmup_window,
+  section.Require(gradient2.warmup_window >= least, "warmup_window", gradient2.warmup_window,
                   "must be at least 1");
 }
 

@@ -49,6 +49,8 @@ std::string_view ToString(KneeOutcome outcome) {
       return "braked";
     case KneeOutcome::kAboveTarget:
       return "above the latency target";
+    case KneeOutcome::kObserving:
+      return "observing";
   }
   return "unknown";
 }

@@ -84,7 +84,12 @@ KneeDecision KneeClosing::Close() {
   decision_.saturated_share = view_.saturated_share;
   decision_.samples = view_.ended;
   if (view_.ended > 0) state_.latency = latency_;
-  if (!Brake() && !KeepTarget()) Learn();
+  if (!epoch_.enforced) {
+    DropPair();
+    End(KneeOutcome::kObserving, Reason::kUnderused);
+  } else if (!Brake() && !KeepTarget()) {
+    Learn();
+  }
   SizeEpoch();
   Plan();
   decision_.baseline = absl::Seconds(state_.baseline);
@@ -295,7 +300,7 @@ void KneeClosing::SizeEpoch() {
 
 // Limits that nobody meets are not moved: it would teach nothing.
 void KneeClosing::Plan() {
-  const bool met = shared() ? view_.binding : view_.saturated > 0;
+  const bool met = epoch_.enforced && (shared() ? view_.binding : view_.saturated > 0);
   if (state_.resting > 0) --state_.resting;
   const bool was_dithering = std::exchange(state_.dithering, met && state_.resting == 0);
   if (!state_.dithering) return DropPair();

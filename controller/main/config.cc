@@ -196,6 +196,7 @@ void ReadLog(MapReader log, Config& config) {
 
 Policy DefaultPolicy(Profile profile) {
   Policy policy;
+  policy.algorithm.kind = AlgorithmKind::kFleetKnee;
   if (profile == Profile::kDevelopment) policy.outage.base_lease = absl::Seconds(30);
   return policy;
 }

@@ -65,6 +65,8 @@ std::string Because(const Policy& policy, const LawDecision& decision) {
       return absl::StrCat(Percent(knee.failed_share),
                           " of the calls failed by overload (tolerated: ",
                           Percent(policy.window.drop_tolerance), "): ", Moved(knee));
+    case KneeOutcome::kObserving:
+      return "held: limits are not enforced, so moving them would show nothing";
     case KneeOutcome::kAboveTarget:
       return absl::StrCat("the latency is above its target of ",
                           Milliseconds(policy.algorithm.fleet_knee.latency_target), ": ",

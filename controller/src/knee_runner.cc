@@ -199,6 +199,7 @@ KneeEpoch KneeRunner::MakeEpoch(DependencyState& dependency, Instant now) const 
   dependency.last_epoch = pooled.length;
   epoch.latency = pooled.latency.Quantile(policy_.window.percentile);
   epoch.drop_tolerance = policy_.window.drop_tolerance;
+  epoch.enforced = policy_.mode == Mode::kEnforce;
   const Calls members = std::max(1, static_cast<Calls>(dependency.members.size()));
   const auto quota = static_cast<std::int64_t>(policy_.quota_or_max());
   epoch.cap = static_cast<Calls>(

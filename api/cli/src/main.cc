@@ -70,4 +70,9 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace plimsoll::cli
 
-int main(int argc, char** argv) { return plimsoll::cli::Main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  const int status = plimsoll::cli::Main({argv + 1, argv + argc});
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fputs("the output could not be written\n", stderr);
+  return plimsoll::cli::kExitFailure;
+}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -41,11 +42,14 @@ absl::Status WriteFile(const std::string& path, const std::string& text, std::io
       absl::StrCat(path, ": cannot be written: ", std::generic_category().message(errno)));
 }
 
-// A path that cannot be written is told before the work, not after it.
+// A path that cannot be written is told before the work, not after it. Leaves nothing behind.
 absl::Status CheckWritable(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
+    std::error_code unknown;
+    const bool was_there = std::filesystem::exists(path, unknown);
     const absl::Status status = WriteFile(path, "", std::ios::app);
     if (!status.ok()) return status;
+    if (!was_there && !unknown) std::filesystem::remove(path, unknown);
   }
   return absl::OkStatus();
 }

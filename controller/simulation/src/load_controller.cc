@@ -1,6 +1,8 @@
 #include "controller/simulation/src/load_controller.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -30,7 +32,7 @@ LoadController::LoadController(EventQueue& queue, Random& random, const CoreOpti
 void LoadController::Start() {
   ++reign_;
   epoch_ = store_.TakeOver();
-  decisions_collected_ = 0;
+  decisions_collected_.fill(0);
   core_ = std::make_unique<Core>(options_, PolicySet{{policy_.name, policy_}}, store_.Read(),
                                  clock_.Now());
   Tick();
@@ -62,12 +64,18 @@ void LoadController::Abandon(std::int64_t exchange) {
 
 void LoadController::CollectDecisions(std::vector<LogEvent>& decisions) {
   if (core_ == nullptr) return;
-  const std::int64_t total = core_->log().total(EventType::kLimitChanged);
-  const auto fresh = static_cast<int>(total - std::exchange(decisions_collected_, total));
-  if (fresh == 0) return;
-  std::vector<LogEvent> newest = core_->log().Find({.type = EventType::kLimitChanged}, fresh);
-  decisions.insert(decisions.end(), std::make_move_iterator(newest.rbegin()),
-                   std::make_move_iterator(newest.rend()));
+  const std::size_t before = decisions.size();
+  for (const EventType type : {EventType::kLimitChanged, EventType::kDecision}) {
+    std::int64_t& collected = decisions_collected_[static_cast<std::size_t>(type)];
+    const std::int64_t total = core_->log().total(type);
+    const auto fresh = static_cast<int>(total - std::exchange(collected, total));
+    if (fresh == 0) continue;
+    std::vector<LogEvent> newest = core_->log().Find({.type = type}, fresh);
+    decisions.insert(decisions.end(), std::make_move_iterator(newest.rbegin()),
+                     std::make_move_iterator(newest.rend()));
+  }
+  std::stable_sort(decisions.begin() + static_cast<std::ptrdiff_t>(before), decisions.end(),
+                   [](const LogEvent& a, const LogEvent& b) { return a.at < b.at; });
 }
 
 void LoadController::Apply(const Event& event) {

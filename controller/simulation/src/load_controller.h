@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -66,7 +67,7 @@ class LoadController {
   Epoch epoch_;
   RequestId last_request_;
   std::map<RequestId, Waiting> waiting_;
-  std::int64_t decisions_collected_ = 0;  // of this reign
+  std::array<std::int64_t, kEventTypes> decisions_collected_{};  // of this reign
 };
 
 }  // namespace plimsoll::internal

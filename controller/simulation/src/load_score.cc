@@ -25,12 +25,15 @@ LoadScenario Flat(const LoadScenario& scenario, std::size_t phase) {
   LoadScenario flat = scenario;
   flat.station = internal::StationAt(scenario, phase);
   flat.replicas = internal::ReplicasAt(scenario, phase);
-  if (scenario.shared && scenario.policy.quota) {
-    flat.replicas = std::min(flat.replicas, *scenario.policy.quota);
+  // With less quota than clients, some have nothing to admit their part of the calls with.
+  double heard = 1;
+  if (scenario.shared && scenario.policy.quota && *scenario.policy.quota < flat.replicas) {
+    heard = static_cast<double>(*scenario.policy.quota) / flat.replicas;
+    flat.replicas = *scenario.policy.quota;
   }
   LoadPhase only;
   only.name = scenario.phases[phase].name;
-  only.load = scenario.phases[phase].load * internal::NominalCapacity(scenario) /
+  only.load = heard * scenario.phases[phase].load * internal::NominalCapacity(scenario) /
               internal::NominalCapacity(flat);
   flat.phases = {only};
   flat.length = kTrial;

@@ -125,6 +125,20 @@ TEST(AimdTest, LetsTheCeilingWinOverTheFloorInReferenceExactMode) {
   EXPECT_EQ(law->Decide(state, Saw(kFast, 30)).limit, 20);
 }
 
+TEST(AimdTest, TwiceTheCallsInFlightWrapInReferenceExactModeOnly) {
+  for (const bool exact : {false, true}) {
+    AlgorithmConfig config;
+    config.kind = AlgorithmKind::kAimd;
+    config.reference_exact = exact;
+    const auto law = MakeAlgorithm(config);
+    ASSERT_TRUE(law.ok());
+    LawState state = (*law)->InitialState();
+    const Observation full{
+        .latency = absl::Milliseconds(1), .in_flight = 2'147'483'647, .samples = 1};
+    EXPECT_EQ((*law)->Decide(state, full).limit, exact ? 20 : 21);
+  }
+}
+
 TEST(AimdTest, CountsALatencyOfZeroInReferenceExactMode) {
   AlgorithmConfig config = Config(5, 20, 50);
   config.reference_exact = true;

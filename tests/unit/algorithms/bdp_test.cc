@@ -115,7 +115,22 @@ TEST(BdpTest, KeepsFewCallsUntilThereAreEnough) {
   const auto law = LawOf(config);
   LawState state = law->InitialState();
   EXPECT_EQ(law->Decide(state, Window(absl::Seconds(1), 40, 16)).limit, 40);
-  EXPECT_EQ(law->Decide(state, Window(absl::Seconds(1), 40, 16)).limit, 20);  // 16 * 1.3
+  EXPECT_EQ(law->Decide(state, Window(absl::Seconds(1), 40, 16)).limit,
+            21);  // 16 * 1.3, rounded up
+}
+
+TEST(BdpTest, LeavesEveryLimitHoweverSmall) {
+  for (const Calls initial : {1, 2, 3}) {
+    AlgorithmConfig config = Config(1, initial, 1'000);
+    config.bdp.fixed_baseline = kFast;
+    const auto law = LawOf(config);
+    LawState state = law->InitialState();
+    for (int i = 0; i < 30; ++i) {
+      const Calls limit = law->Limit(state);  // all of it is in use, and nothing waits
+      law->Decide(state, Window(kFast, limit, 100 * limit));
+    }
+    EXPECT_GT(law->Limit(state), 10) << "from " << initial;
+  }
 }
 
 TEST(BdpTest, DecidesOnFewerCallsAfterTenObservations) {
@@ -125,14 +140,14 @@ TEST(BdpTest, DecidesOnFewerCallsAfterTenObservations) {
   LawState state = law->InitialState();
   for (int i = 0; i < 9; ++i) law->Decide(state, Window(absl::Seconds(6), 40, 1));
   EXPECT_EQ(law->Limit(state), 40);
-  EXPECT_EQ(law->Decide(state, Window(absl::Seconds(6), 40, 1)).limit, 7);  // 6 * 1.3
+  EXPECT_EQ(law->Decide(state, Window(absl::Seconds(6), 40, 1)).limit, 8);  // 6 * 1.3, rounded up
 }
 
 TEST(BdpTest, TakesLatencyWithinTheBufferForNoise) {
   const auto law = LawOf(Config(5, 40, 1'000));
   LawState state = Learnt(40, 4'000, 0.2);
-  // 12 ms are within 25 %: 48 * 1.18; of 20 ms only 12.5 ms are.
-  EXPECT_EQ(law->Decide(state, Window(1.2 * kFast, 40, 4'000)).limit, 56);
+  // 12 ms are within 25 %: 48 * 1.18, rounded up; of 20 ms only 12.5 ms are.
+  EXPECT_EQ(law->Decide(state, Window(1.2 * kFast, 40, 4'000)).limit, 57);
   state = Learnt(40, 4'000, 0.2);
   EXPECT_EQ(law->Decide(state, Window(2 * kFast, 40, 4'000)).limit, 59);
 }

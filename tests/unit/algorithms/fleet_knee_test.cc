@@ -336,6 +336,15 @@ TEST(FleetKneeTest, ALatencyTargetLowersBelowTheKneeButNotBelowWhatIsNeeded) {
   EXPECT_GE(fleet.state().level, 0.6 * fleet.state().baseline * Capacity(plant));
 }
 
+TEST(FleetKneeTest, WhileLimitsAreNotEnforcedTheLevelStays) {
+  KneeFleet fleet = PerReplica(8, Remote(), kOver);
+  fleet.settings().enforced = false;
+  const KneeDecision last = fleet.Run(40);
+  EXPECT_EQ(last.outcome, KneeOutcome::kObserving);
+  EXPECT_EQ(fleet.state().level, 20);
+  for (std::size_t replica = 0; replica < 8; ++replica) EXPECT_EQ(fleet.limit(replica), 20);
+}
+
 TEST(FleetKneeTest, ATooSmallSampleMovesNothing) {
   KneeFleet fleet = PerReplica(8, Plant{.servers = 1, .service = 2}, kOver);
   const KneeDecision decision = fleet.Run();

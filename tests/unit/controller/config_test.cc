@@ -381,9 +381,10 @@ const std::vector<FaultCase>& KeyCases() {
       {"TokensFile", "auth: {tokens_file: x}\n",
        "1:8: /auth/tokens_file: not supported yet: remove it"},
       {"Disabled", Dependency("mode: disabled"),
-       "2:21: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
+       "2:15: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
       {"LatencySignal", Dependency("window: {latency: median}"),
-       "2:32: /dependencies/0/window/latency: \"median\" is none of percentile, mean"},
+       "2:24: /dependencies/0/window/latency: must be one of percentile, mean, not \"median\" (did "
+       "you mean \"mean\"?)"},
       {"Etcd", "state: {mode: etcd}\n",
        "1:9: /state/mode: \"etcd\" is not supported yet: embedded, memory"},
       {"AlgorithmTypo", Dependency("algorithm: gradeint2"),

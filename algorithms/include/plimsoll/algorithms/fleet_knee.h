@@ -55,6 +55,7 @@ struct KneeEpoch {
   absl::Duration latency;     // what the policy's window names, of all calls; zero: unknown
   Calls cap = kCallsMax;      // the level may not be above it: quota or ceiling
   double drop_tolerance = 1;  // a larger share of failed calls brakes at once
+  bool enforced = true;       // otherwise nothing can be learnt by moving limits
 };
 
 // What a closed epoch led to.
@@ -69,6 +70,7 @@ enum class KneeOutcome {
   kTooFewSamples,  // too few calls ended
   kBraked,         // too many calls failed by overload
   kAboveTarget,    // latency is above the target of the policy
+  kObserving,      // limits are not enforced: the level stays
 };
 // "raised" and so on, for logs; of static storage.
 std::string_view ToString(KneeOutcome outcome);
