@@ -29,6 +29,7 @@ constexpr double kReferenceGain = 0.2;
 constexpr double kCertain = 0.7;
 constexpr double kBaselineGain = 0.3;
 constexpr double kBaselineGainUp = 0.1;
+constexpr double kBaselineGainDown = 0.5;
 
 constexpr double kRaiseGain = 0.9;
 constexpr double kRaiseMin = 0.03;
@@ -152,6 +153,10 @@ void KneeClosing::Learn() {
   if (view_.ended < samples_min_) {
     DropPair();
     return End(KneeOutcome::kTooFewSamples, Reason::kUnderused);
+  }
+  // Whatever queues, latency without a queue is not above what was seen.
+  if (latency_ < state_.baseline) {
+    state_.baseline = Toward(state_.baseline, latency_, kBaselineGainDown);
   }
   if (!view_.binding) {
     state_.reference.reset();

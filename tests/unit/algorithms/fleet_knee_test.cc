@@ -129,6 +129,18 @@ TEST(FleetKneeTest, AColdStartInOverloadLearnsNoBaselineFromTheQueue) {
   EXPECT_LT(last.baseline, 2 * absl::Seconds(plant.service));
 }
 
+TEST(FleetKneeTest, ALatencyBelowTheBaselineLowersTheBaselineWhateverTheLoad) {
+  Plant slow = Remote();
+  slow.delay *= 3;
+  KneeFleet fleet = PerReplica(8, slow, kOver);
+  fleet.state().level = 60;
+  fleet.state().baseline = 0.125;
+  fleet.ChangeAll(Remote());
+  fleet.Run(12);
+  EXPECT_LT(fleet.state().baseline, 0.075);
+  EXPECT_LT(fleet.state().level, 55);
+}
+
 TEST(FleetKneeTest, LightLoadShowsTheLatencyWithoutAQueueAndMovesNothing) {
   const Plant plant = Remote();
   KneeFleet fleet = PerReplica(8, plant, 0.2);
