@@ -31,6 +31,11 @@ constexpr double kBaselineGain = 0.3;
 constexpr double kBaselineGainUp = 0.1;
 constexpr double kBaselineGainDown = 0.5;
 
+// Replicas that are compared give several points at once.
+constexpr double kPairsCompared = 4;
+constexpr double kPairsFew = 3;
+constexpr double kDoubtOfFew = 1.5;
+
 constexpr double kRaiseGain = 0.9;
 constexpr double kRaiseMin = 0.03;
 constexpr double kRaiseMax = 0.5;
@@ -217,13 +222,13 @@ void KneeClosing::Forget() {
 
 void KneeClosing::Decide() {
   const ElasticitySums& sums = state_.sums;
-  const double enough = Compares() ? 4 : 3;
+  const double enough = Compares() ? kPairsCompared : 1 - 1e-9;
   if (!sums.known() || sums.count < enough) return;
   const double elasticity = sums.elasticity();
   decision_.elasticity = elasticity;
-  decision_.elasticity_error = sums.error();
+  decision_.elasticity_error = ErrorOf(sums, view_.ended);
   if (elasticity > kCertain) state_.baseline = Toward(state_.baseline, latency_, kBaselineGain);
-  switch (Judge(sums, latency_)) {
+  switch (Judge(elasticity, decision_.elasticity_error, latency_)) {
     case Verdict::kRaise: {
       if (state_.level >= Cap() * (1 - 1e-6)) {
         state_.resting = kEpochsResting;
@@ -252,9 +257,18 @@ void KneeClosing::Decide() {
   Weigh();
 }
 
+// Few pairs do not show how much they scatter. Counts scatter at least as those of Poisson do: half
+// the difference of ln X of two epochs of N calls by sqrt(1 / 2N).
+double KneeClosing::ErrorOf(const ElasticitySums& sums, std::int64_t calls) {
+  const double doubt = sums.count < kPairsFew ? kDoubtOfFew : 1;
+  const double counts =
+      std::sqrt(sums.count / (2 * std::max<double>(1, static_cast<double>(calls))));
+  return std::max(sums.error(), doubt * counts / sums.n);
+}
+
 // The baseline is only a prior: far above it lowering is easier, near it raising is.
-KneeClosing::Verdict KneeClosing::Judge(const ElasticitySums& sums, double latency) const {
-  const double z = (sums.elasticity() - config_.fleet_knee.theta) / sums.error();
+KneeClosing::Verdict KneeClosing::Judge(double elasticity, double error, double latency) const {
+  const double z = (elasticity - config_.fleet_knee.theta) / error;
   const double ratio = state_.baseline > 0 ? latency / state_.baseline : 1.6;
   const double lower = ratio > 2.5 ? 0 : ratio > 1.5 ? 0.7 : 1.5;
   const double raise = ratio < 1.2 ? 0.7 : 1.5;

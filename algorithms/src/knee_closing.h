@@ -33,7 +33,8 @@ class KneeClosing {
 
   // Decisions.
   void Decide();
-  Verdict Judge(const ElasticitySums& sums, double latency) const;
+  Verdict Judge(double elasticity, double error, double latency) const;
+  static double ErrorOf(const ElasticitySums& sums, std::int64_t calls);
   double RaiseFactor(double elasticity) const;
   double LowerFactor(double level, double throughput) const;
   double Needed(double throughput, int replicas) const;

@@ -132,7 +132,8 @@ void KneeClosing::WeighAlone() {
     replica.own.Add(-replica.base_code * HalfGrowth(replica.first_x, view.x),
                     -replica.base_code * HalfGrowth(replica.first_n, view.n));
     if (!replica.own.known() || replica.own.count < kAlonePairs) continue;
-    const Verdict verdict = Judge(replica.own, std::exp(view.ln_r));
+    const Verdict verdict =
+        Judge(replica.own.elasticity(), replica.own.error(), std::exp(view.ln_r));
     if (verdict == Verdict::kHold) {
       replica.own.Scale(kForgetHold);
       continue;
