@@ -95,7 +95,7 @@ class SyncLoop {
   Instant looked_at_;
   absl::Time looked_at_wall_;
   Instant looked_at_wall_after_;  // the wall time was read at or after this
-  bool trouble_ = false;  // was logged
+  bool trouble_ = false;          // was logged
   std::set<DependencyId> unknown_;
   std::map<DependencyId, int> steps_;  // as logged
 

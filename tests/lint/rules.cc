@@ -68,9 +68,8 @@ const std::vector<Confined>& ConfinedWords() {
   static const std::vector<std::string_view> thread = {
       "agent/src/sync_loop.", "agent/examples/", "api/http/src/",
       "controller/main/",     "api/cli/",        "tests/"};
-  static const std::vector<std::string_view> sleep = {"tests/integration/", "agent/examples/",
-                                                      "api/cli/",
-                                                      "tests/bench/worker_pool_provider.cc"};
+  static const std::vector<std::string_view> sleep = {
+      "tests/integration/", "agent/examples/", "api/cli/", "tests/bench/worker_pool_provider.cc"};
   constexpr std::string_view kClock = "a plimsoll::Clock that is handed in";
   constexpr std::string_view kRandom = "a plimsoll::Random that is handed in";
   constexpr std::string_view kMutex = "plimsoll::Mutex, MutexLock and CondVar";

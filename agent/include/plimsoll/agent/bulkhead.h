@@ -29,9 +29,9 @@ struct BulkheadStats {
   std::int64_t admitted = 0;
   std::int64_t succeeded = 0;
   std::int64_t dropped = 0;
-  std::int64_t ignored = 0;  // leaked ones included
-  std::int64_t leaked = 0;   // permits destroyed without a stated ending
-  std::int64_t overran = 0;  // permits that ended after their call deadline
+  std::int64_t ignored = 0;         // leaked ones included
+  std::int64_t leaked = 0;          // permits destroyed without a stated ending
+  std::int64_t overran = 0;         // permits that ended after their call deadline
   std::int64_t rejected_limit = 0;  // refused by the limit
   std::int64_t rejected_draining = 0;
   // Observe mode: the policy says that calls are only counted. `limit` and `stage` are then what
