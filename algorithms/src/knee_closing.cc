@@ -14,7 +14,7 @@ constexpr double kLoudest = 0.25;
 // The standard error that one pair should come to.
 constexpr double kErrorWanted = 0.12;
 // Per replica, a fleet is asked to report at most so often, all together.
-constexpr double kReplicasPerSecond = 2000;
+constexpr double kReplicasPerSecond = 1000;
 
 // Light load: below this part of the level, and so many calls.
 constexpr double kLightPart = 0.5;

@@ -14,6 +14,8 @@ namespace {
 constexpr int kProlongedAtMost = 8;
 // A settle time below this part of the epoch is not worth a report of its own.
 constexpr double kWorthSettling = 0.1;
+// While there is nothing to learn, agents are not asked more often than they report by themselves.
+constexpr absl::Duration kUnhurried = absl::Seconds(1);
 constexpr absl::Duration kPatienceMin = absl::Milliseconds(300);
 constexpr absl::Duration kPatienceMax = absl::Seconds(1);
 // Who measured less than this part of the epoch says nothing of it.
@@ -149,6 +151,7 @@ KneeRunner::Step KneeRunner::Begin(DependencyState& dependency, Instant now) {
   Enter(Phase::kMeasuring, now);
   began_ = now;
   length_ = law_.EpochLength(state_);
+  if (!state_.dithering) length_ = std::max(length_, kUnhurried);
   return settled ? Ask(dependency) : Step::kNothing;
 }
 
@@ -163,7 +166,7 @@ KneeRunner::Step KneeRunner::Collect(DependencyState& dependency, Instant now) {
   const bool enough = samples >= law_.SamplesMin(state_);
   if (!enough && now - began_ < kProlongedAtMost * law_.EpochLength(state_)) {
     Enter(Phase::kMeasuring, now);
-    length_ = law_.EpochLength(state_) / 2;
+    length_ = std::max(law_.EpochLength(state_) / 2, kUnhurried);
     return Step::kNothing;
   }
   Close(dependency, now);
@@ -202,10 +205,11 @@ KneeEpoch KneeRunner::MakeEpoch(DependencyState& dependency, Instant now) const 
   epoch.enforced = policy_.mode == Mode::kEnforce;
   const Calls members = std::max(1, static_cast<Calls>(dependency.members.size()));
   const auto quota = static_cast<std::int64_t>(policy_.quota_or_max());
-  epoch.cap = static_cast<Calls>(
-      shared()
-          ? std::min(quota, std::int64_t{policy_.algorithm.ceiling} * members)
-          : std::min<std::int64_t>(policy_.algorithm.ceiling, (quota + members - 1) / members));
+  // A shared level does not shrink because few are there to use it: the rest come back.
+  epoch.cap =
+      static_cast<Calls>(shared() ? quota
+                                  : std::min<std::int64_t>(policy_.algorithm.ceiling,
+                                                           (quota + members - 1) / members));
   return epoch;
 }
 

@@ -73,6 +73,14 @@ TEST(KneeTest, MembersStayThroughEveryChangeOfLawAndScope) {
   }
 }
 
+TEST(KneeTest, ALevelOutlivesTheTimeInWhichFewAreThere) {
+  CoreDriver driver(testing::Policies({KneePolicy(Scope::kFleet)}));
+  const SessionId one = driver.Join("one");  // its ceiling is 20
+  driver.memory(one).in_flight_max = 3;
+  driver.Converse({one}, absl::Seconds(20));
+  EXPECT_EQ(driver.core().TakeSnapshot(driver.now()).dependencies.at(0).algorithm_limit, 40);
+}
+
 TEST(KneeTest, AQuotaThatIsCutCutsTheLevel) {
   CoreDriver driver(testing::Policies({KneePolicy(Scope::kFleet)}));
   const SessionId one = driver.Join("one");
