@@ -30,9 +30,15 @@ constexpr double kCertain = 0.7;
 constexpr double kBaselineGain = 0.3;
 constexpr double kBaselineGainUp = 0.1;
 constexpr double kBaselineGainDown = 0.5;
+constexpr double kClearlyBelow = 0.85;
 
 // Replicas that are compared give several points at once.
 constexpr double kPairsCompared = 4;
+constexpr double kPairsOne = 0.99;
+constexpr double kPairsAlone = 1.9;
+// Of latency and baseline.
+constexpr double kNearBaseline = 1.2;
+constexpr double kFarAbove = 2.5;
 constexpr double kPairsFew = 3;
 constexpr double kDoubtOfFew = 1.5;
 
@@ -159,8 +165,9 @@ void KneeClosing::Learn() {
     DropPair();
     return End(KneeOutcome::kTooFewSamples, Reason::kUnderused);
   }
-  // Whatever queues, latency without a queue is not above what was seen.
-  if (latency_ < state_.baseline) {
+  // Whatever queues, latency without a queue is not above what was seen; but means of few calls
+  // scatter, and the lowest of them is no latency at all.
+  if (latency_ < kClearlyBelow * state_.baseline) {
     state_.baseline = Toward(state_.baseline, latency_, kBaselineGainDown);
   }
   if (!view_.binding) {
@@ -222,13 +229,14 @@ void KneeClosing::Forget() {
 
 void KneeClosing::Decide() {
   const ElasticitySums& sums = state_.sums;
-  const double enough = Compares() ? kPairsCompared : 1 - 1e-9;
-  if (!sums.known() || sums.count < enough) return;
+  if (!sums.known() || sums.count < PairsNeeded()) return;
   const double elasticity = sums.elasticity();
   decision_.elasticity = elasticity;
   decision_.elasticity_error = ErrorOf(sums, view_.ended);
   if (elasticity > kCertain) state_.baseline = Toward(state_.baseline, latency_, kBaselineGain);
-  switch (Judge(elasticity, decision_.elasticity_error, latency_)) {
+  const Verdict verdict = Judge(elasticity, decision_.elasticity_error, latency_);
+  if (verdict != Verdict::kLower && sums.count < kPairsAlone && IsFarAboveBaseline()) return;
+  switch (verdict) {
     case Verdict::kRaise: {
       if (state_.level >= Cap() * (1 - 1e-6)) {
         state_.resting = kEpochsResting;
@@ -266,12 +274,24 @@ double KneeClosing::ErrorOf(const ElasticitySums& sums, std::int64_t calls) {
   return std::max(sums.error(), doubt * counts / sums.n);
 }
 
+bool KneeClosing::IsFarAboveBaseline() const {
+  return state_.baseline > 0 && latency_ > kFarAbove * state_.baseline;
+}
+
+// One pair alone may straddle a change, two of random signs say different things then. It is enough
+// where latency says the same: to lower far above the baseline, to move at it.
+double KneeClosing::PairsNeeded() const {
+  if (Compares()) return kPairsCompared;
+  const bool at_baseline = state_.baseline > 0 && latency_ < kNearBaseline * state_.baseline;
+  return at_baseline || IsFarAboveBaseline() ? kPairsOne : kPairsAlone;
+}
+
 // The baseline is only a prior: far above it lowering is easier, near it raising is.
 KneeClosing::Verdict KneeClosing::Judge(double elasticity, double error, double latency) const {
   const double z = (elasticity - config_.fleet_knee.theta) / error;
   const double ratio = state_.baseline > 0 ? latency / state_.baseline : 1.6;
-  const double lower = ratio > 2.5 ? 0 : ratio > 1.5 ? 0.7 : 1.5;
-  const double raise = ratio < 1.2 ? 0.7 : 1.5;
+  const double lower = ratio > kFarAbove ? 0 : ratio > 1.5 ? 0.7 : 1.5;
+  const double raise = ratio < kNearBaseline ? 0.7 : ratio < kFarAbove ? 1.5 : 2.5;
   if (z < -lower) return Verdict::kLower;
   const bool near_target = epoch_.latency > kNearTarget * config_.fleet_knee.latency_target;
   if (z > raise && !near_target) return Verdict::kRaise;

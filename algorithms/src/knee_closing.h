@@ -33,6 +33,8 @@ class KneeClosing {
 
   // Decisions.
   void Decide();
+  double PairsNeeded() const;
+  bool IsFarAboveBaseline() const;
   Verdict Judge(double elasticity, double error, double latency) const;
   static double ErrorOf(const ElasticitySums& sums, std::int64_t calls);
   double RaiseFactor(double elasticity) const;
