@@ -15,9 +15,13 @@ namespace {
 
 using nlohmann::json;
 
-json KnownAnswers() {
-  std::ifstream input(std::string(PLIMSOLL_TRACES_DIR) + "/known-answers.json");
-  return json::parse(input);
+// Lives as long as the program: parts of it are looped over.
+const json& KnownAnswers() {
+  static const json& answers = *new json([] {
+    std::ifstream input(std::string(PLIMSOLL_TRACES_DIR) + "/known-answers.json");
+    return json::parse(input);
+  }());
+  return answers;
 }
 
 AlgorithmConfig Exact(AlgorithmKind kind, Calls initial) {
