@@ -16,21 +16,21 @@ LawUnderTest Knee() {
   return law;
 }
 
-// Four replicas, 3200 calls a second in all, light load and then twice what they can do.
-LoadScenario FourReplicas() {
+// Three replicas, 2400 calls a second in all, light load and then twice what they can do.
+LoadScenario Replicas() {
   LoadScenario scenario = SmallScenario(0.5);
-  scenario.replicas = 4;
+  scenario.replicas = 3;
   scenario.deadline = absl::Milliseconds(40);
-  scenario.length = absl::Seconds(26);
+  scenario.length = absl::Seconds(18);
   scenario.phases.push_back(PhaseAt(6, 2));
   return scenario;
 }
 
-LoadScenario FourClients() {
-  LoadScenario scenario = FourReplicas();
+LoadScenario Clients() {
+  LoadScenario scenario = Replicas();
   scenario.shared = true;
-  scenario.station.servers = 16;
-  scenario.policy.quota = 80;
+  scenario.station.servers = 12;
+  scenario.policy.quota = 60;
   return scenario;
 }
 
@@ -44,14 +44,14 @@ PhaseScore ScoreLast(const LoadScenario& scenario, const LoadRun& run) {
 }
 
 TEST(LoadKneeTest, ReplicasInFrontOfTheirOwnStationsFindTheirKnee) {
-  const LoadScenario scenario = FourReplicas();
+  const LoadScenario scenario = Replicas();
   const PhaseScore score = ScoreLast(scenario, RunOf(scenario, Knee()));
   EXPECT_GE(score.goodput, 0.93);
   EXPECT_LE(score.p99, 1.6);
 }
 
 TEST(LoadKneeTest, ClientsOfOneDependencyFindItsKneeTogetherWithinTheQuota) {
-  const LoadScenario scenario = FourClients();
+  const LoadScenario scenario = Clients();
   const LoadRun run = RunOf(scenario, Knee());
   const PhaseScore score = ScoreLast(scenario, run);
   EXPECT_GE(score.goodput, 0.93);
@@ -60,9 +60,9 @@ TEST(LoadKneeTest, ClientsOfOneDependencyFindItsKneeTogetherWithinTheQuota) {
 }
 
 TEST(LoadKneeTest, ACapacityThatHalvesIsFollowed) {
-  LoadScenario scenario = FourReplicas();
-  scenario.length = absl::Seconds(36);
-  LoadPhase halved = PhaseAt(18, 2);
+  LoadScenario scenario = Replicas();
+  scenario.length = absl::Seconds(26);
+  LoadPhase halved = PhaseAt(14, 2);
   halved.servers = 2;
   scenario.phases.push_back(halved);
   EXPECT_GE(ScoreLast(scenario, RunOf(scenario, Knee())).goodput, 0.9);
@@ -70,18 +70,18 @@ TEST(LoadKneeTest, ACapacityThatHalvesIsFollowed) {
 
 // A crashed replica is not waited for for ever, and what it holds is not given away.
 TEST(LoadKneeTest, TheLawGoesOnWhenAReplicaCrashes) {
-  LoadScenario scenario = FourClients();
-  scenario.crashes.push_back({absl::Seconds(10), 1, absl::Seconds(60)});
+  LoadScenario scenario = Clients();
+  scenario.crashes.push_back({absl::Seconds(8), 1, absl::Seconds(60)});
   const LoadRun run = RunOf(scenario, Knee());
   EXPECT_EQ(run.quota_violations, 0);
   const bool decided = std::ranges::any_of(run.decisions, [](const LogEvent& event) {
-    return event.type == EventType::kLimitChanged && event.at > Instant{} + absl::Seconds(22);
+    return event.type == EventType::kLimitChanged && event.at > Instant{} + absl::Seconds(14);
   });
   EXPECT_TRUE(decided);
 }
 
 TEST(LoadKneeTest, EveryDecisionHasItsSentence) {
-  const LoadRun run = RunOf(FourReplicas(), Knee());
+  const LoadRun run = RunOf(Replicas(), Knee());
   int decisions = 0;
   for (const LogEvent& event : run.decisions) {
     if (event.type != EventType::kDecision) continue;
