@@ -58,8 +58,6 @@ constexpr double kTargetMost = 0.7;
 // No raise while the latency is this near its target.
 constexpr double kNearTarget = 0.9;
 
-constexpr double kForgetHold = 0.85;
-constexpr double kForgetMove = 0.12;
 constexpr double kForgetIdle = 0.5;
 constexpr double kMoved = 0.02;
 
@@ -317,7 +315,7 @@ void KneeClosing::MoveTo(double level) {
   const double before = state_.level;
   state_.level = std::clamp<double>(level, config_.floor, Cap());
   const double moved = std::abs(std::log(state_.level / before));
-  const double kept = std::exp(-moved / kForgetMove);
+  const double kept = KeptAfterMove(before, state_.level);
   state_.sums.Scale(kept);
   for (KneeReplica& replica : state_.replicas) replica.own.Scale(kept);
   if (moved > kMoved) state_.reference.reset();

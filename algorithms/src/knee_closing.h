@@ -1,11 +1,20 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "algorithms/src/knee_view.h"
 #include "plimsoll/algorithms/fleet_knee.h"
 
 namespace plimsoll::internal {
+
+// How much of what was learnt is kept after a decision to hold, and after a move: what was learnt
+// elsewhere says little.
+inline constexpr double kForgetHold = 0.85;
+inline double KeptAfterMove(double before, double after) {
+  constexpr double kMove = 0.12;
+  return std::exp(-std::abs(std::log(after / before)) / kMove);
+}
 
 // The end of one epoch. Formulas: fleet_knee.h and algorithms/README.md. Used once.
 class KneeClosing {

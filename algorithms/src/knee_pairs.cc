@@ -19,8 +19,6 @@ constexpr double kDeviantGain = 0.3;
 // After so many cuts in a row the shares of throughput are those of saturated replicas.
 constexpr int kLoweredOften = 3;
 constexpr double kAlonePairs = 3;
-constexpr double kForgetHold = 0.85;
-constexpr double kForgetMove = 0.12;
 
 double HalfGrowth(double first, double second) { return std::log(second / first) / 2; }
 
@@ -142,7 +140,7 @@ void KneeClosing::WeighAlone() {
     const double factor = verdict == Verdict::kRaise ? RaiseFactor(replica.own.elasticity())
                                                      : LowerFactor(state_.level * before, view.x);
     replica.weight = std::clamp(before * factor, kWeightMin, kWeightMax);
-    replica.own.Scale(std::exp(-std::abs(std::log(replica.weight / before)) / kForgetMove));
+    replica.own.Scale(KeptAfterMove(before, replica.weight));
     weighed = true;
   }
   if (weighed) Normalise();

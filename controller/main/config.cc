@@ -3,13 +3,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/config/map_reader.h"
 #include "controller/config/policy_reader.h"
+#include "controller/config/read_file.h"
 #include "controller/config/scalars.h"
 #include "controller/config/yaml_tree.h"
 
@@ -253,19 +249,9 @@ absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& n
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const int error = errno;
-    const std::string message =
-        absl::StrCat(path, ": cannot be read: ", std::generic_category().message(error));
-    return error == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
-  }
-  if (std::filesystem::is_directory(path)) {
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be read: it is a directory"));
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return ParseConfig(text.str(), path, profile);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  return ParseConfig(*text, path, profile);
 }
 
 }  // namespace plimsoll

@@ -67,7 +67,6 @@ KneeRunner::KneeRunner(const Policy& policy, std::uint64_t seed, Instant now)
 void KneeRunner::Continue(const KneeRunner& former) {
   state_ = former.state_;
   last_decision_ = former.last_decision_;
-  last_latency_ = former.last_latency_;
 }
 
 void KneeRunner::Join(Member& member) { member.knee.replica = law_.Add(state_); }
@@ -175,7 +174,6 @@ KneeRunner::Step KneeRunner::Collect(DependencyState& dependency, Instant now) {
 
 void KneeRunner::Close(DependencyState& dependency, Instant now) {
   const KneeEpoch epoch = MakeEpoch(dependency, now);
-  last_latency_ = epoch.latency;
   last_decision_ = law_.Close(state_, epoch);
   Enter(Phase::kInstalling, now);
 }

@@ -67,10 +67,8 @@ class KneeRunner {
   Calls total() const { return law_.Total(state_); }
   bool shared() const { return law_.mode() == KneeMode::kShared; }
 
-  double level() const { return state_.level; }
   // Of the last epoch; nothing before the first.
   const std::optional<KneeDecision>& last_decision() const { return last_decision_; }
-  absl::Duration last_latency() const { return last_latency_; }
   // Why limits are changed now: the last decision that moved the level, or the probe.
   Reason reason() const;
 
@@ -94,7 +92,6 @@ class KneeRunner {
   absl::Duration length_;  // of this stretch of it
   int missing_ = 0;
   std::optional<KneeDecision> last_decision_;
-  absl::Duration last_latency_;
 };
 
 }  // namespace plimsoll::internal

@@ -1,9 +1,4 @@
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -14,6 +9,7 @@
 #include "api/cli/src/scenario_words.h"
 #include "controller/config/map_reader.h"
 #include "controller/config/policy_reader.h"
+#include "controller/config/read_file.h"
 #include "controller/config/scalars.h"
 #include "controller/config/yaml_tree.h"
 #include "plimsoll/controller/options.h"
@@ -236,19 +232,9 @@ absl::StatusOr<ScenarioFile> ParseScenario(
 
 absl::StatusOr<ScenarioFile> LoadScenarioFile(
     const std::string& path, const std::function<absl::Status(const LoadScenario&)>& validate) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const int error = errno;
-    const std::string message =
-        absl::StrCat(path, ": cannot be read: ", std::generic_category().message(error));
-    return error == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
-  }
-  if (std::filesystem::is_directory(path)) {
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be read: it is a directory"));
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return ParseScenario(text.str(), path, validate);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  return ParseScenario(*text, path, validate);
 }
 
 }  // namespace plimsoll::cli

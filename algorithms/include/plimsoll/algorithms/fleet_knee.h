@@ -31,10 +31,9 @@ enum class KneeMode {
   // because a replica that moves alone takes from the others and sees e = 1 - (n_i/n)(1 - e_all).
   kShared,
   // Each replica has its own: `level` is the limit of a replica of weight 1. Half of the replicas
-  // go
-  // up while the others go down, so the fleet does not move, and what happens to all of them at
-  // once
-  // cancels. A pool with less than two replicas that can be compared goes as if it were shared.
+  // go up while the others go down, so the fleet does not move, and what happens to all of them at
+  // once cancels. A pool with less than two replicas that can be compared goes as if it were
+  // shared.
   kPerReplica,
 };
 
@@ -176,8 +175,6 @@ class FleetKnee {
   Calls Limit(const KneeState& state, std::size_t replica) const;
   // The limit of all together: shared only.
   Calls Total(const KneeState& state) const;
-  // Without the dither, for people: the sum or, per replica, that of a replica of weight 1.
-  double Level(const KneeState& state) const { return state.level; }
 
   // How long the next epoch should be, and how long after the limits are in force it should begin.
   absl::Duration EpochLength(const KneeState& state) const;
