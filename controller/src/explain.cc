@@ -7,20 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/src/explain_words.h"
 
 namespace plimsoll::internal {
 namespace {
-
-// "212 ms", "1.3 s", "85 us": three figures are enough for people.
-std::string Time(absl::Duration duration) {
-  if (duration == absl::InfiniteDuration()) return "for ever";
-  const double seconds = absl::ToDoubleSeconds(duration);
-  if (seconds >= 0.9995) return absl::StrFormat("%.3g s", seconds);
-  if (seconds >= 0.0009995) return absl::StrFormat("%.3g ms", seconds * 1e3);
-  return absl::StrFormat("%.3g us", seconds * 1e6);
-}
-
-std::string Percent(double share) { return absl::StrFormat("%.3g %%", share * 100); }
 
 std::string Signal(const DecisionInputs& inputs) {
   if (inputs.signal == LatencySignal::kMean) return "mean latency";

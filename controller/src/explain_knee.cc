@@ -5,24 +5,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/src/explain.h"
+#include "controller/src/explain_words.h"
 
 namespace plimsoll::internal {
 namespace {
 
-std::string Milliseconds(absl::Duration duration) {
-  return absl::StrFormat("%.3g ms", absl::ToDoubleMilliseconds(duration));
-}
-
-std::string Percent(double share) { return absl::StrFormat("%.3g %%", share * 100); }
-
 // "3260 calls in 510 ms at 84.2 in flight took 13.4 ms each, 9.8 ms without a queue".
 std::string Measured(const LawDecision& decision) {
   const KneeDecision& knee = *decision.knee;
-  std::string text = absl::StrFormat("%d calls in %s at %.3g in flight took %s each", knee.samples,
-                                     Milliseconds(decision.inputs.length), knee.in_flight,
-                                     Milliseconds(knee.latency));
+  std::string text =
+      absl::StrFormat("%d calls in %s at %.3g in flight took %s each", knee.samples,
+                      Time(decision.inputs.length), knee.in_flight, Time(knee.latency));
   if (knee.baseline > absl::ZeroDuration()) {
-    absl::StrAppend(&text, ", ", Milliseconds(knee.baseline), " without a queue");
+    absl::StrAppend(&text, ", ", Time(knee.baseline), " without a queue");
   }
   return text;
 }
@@ -69,8 +64,7 @@ std::string Because(const Policy& policy, const LawDecision& decision) {
       return "held: limits are not enforced, so moving them would show nothing";
     case KneeOutcome::kAboveTarget:
       return absl::StrCat("the latency is above its target of ",
-                          Milliseconds(policy.algorithm.fleet_knee.latency_target), ": ",
-                          Moved(knee));
+                          Time(policy.algorithm.fleet_knee.latency_target), ": ", Moved(knee));
   }
   return "held";
 }
