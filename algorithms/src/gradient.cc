@@ -103,6 +103,8 @@ void GradientLaw::Learn(GradientState& state, double estimate,
     state.baseline_ns = absl::ToDoubleNanoseconds(config_.gradient.fixed_baseline);
     return;
   }
+  // The interval may have become shorter since the probe was scheduled.
+  if (Probes()) state.probe_countdown = std::min(state.probe_countdown, NextCountdown(1));
   const bool is_due = Probes() && state.probe_countdown <= 0;
   if (Probes() && !is_due) --state.probe_countdown;
   const bool may_rise =

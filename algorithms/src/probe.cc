@@ -18,7 +18,8 @@ constexpr int kWindowsAtMost = 30;
 void Probe::Elapse(ProbeState& state, const Observation& observation) const {
   const double elapsed_ns = absl::ToDoubleNanoseconds(
       std::clamp(observation.elapsed, absl::ZeroDuration(), config_.interval));
-  state.due_in_ns = std::max(0.0, state.due_in_ns - elapsed_ns);
+  // The interval may have become shorter since the probe was scheduled.
+  state.due_in_ns = std::max(0.0, std::min(state.due_in_ns, LongestNs()) - elapsed_ns);
 }
 
 void Probe::Begin(ProbeState& state, Calls limit, Calls in_flight, double latency_ns) const {
@@ -60,6 +61,10 @@ void Probe::GiveUp(ProbeState& state, double draw) const {
 Calls Probe::Below(Calls limit, Calls in_flight) const {
   const Calls used = std::clamp(in_flight, 1, limit);
   return std::min(limit, std::max({used / 2, config_.limit, floor_}));
+}
+
+double Probe::LongestNs() const {
+  return absl::ToDoubleNanoseconds(config_.interval) * (1 + config_.jitter);
 }
 
 void Probe::Schedule(ProbeState& state, double draw) const {

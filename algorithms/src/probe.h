@@ -37,6 +37,8 @@ class Probe {
  private:
   Calls Below(Calls limit, Calls in_flight) const;
   void Schedule(ProbeState& state, double draw) const;
+  // From one probe to the next at most.
+  double LongestNs() const;
 
   const ProbeConfig& config_;
   const Calls floor_;

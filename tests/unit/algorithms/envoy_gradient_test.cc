@@ -167,6 +167,19 @@ TEST(EnvoyGradientTest, ProbesAgainAfterTheIntervalOnlyWhenTheLimitIsInUse) {
   EXPECT_EQ(decision.reason, Reason::kProbe);
 }
 
+TEST(EnvoyGradientTest, AnIntervalThatWasShortenedHoldsForTheProbeThatIsScheduled) {
+  AlgorithmConfig config = Config(20, 20, 1'000);
+  config.envoy_gradient.probe.interval = absl::Seconds(1);
+  config.envoy_gradient.probe.jitter = 0.5;
+  const auto law = LawOf(config);
+  LawState state = EnvoyGradientState{
+      .limit = 100, .baseline_ns = 10e6, .probe = ProbeState{.due_in_ns = 3600e9}};
+  for (int i = 0; i < 14; ++i) law->Decide(state, Window(kFast, 100));
+  EXPECT_NE(law->Decide(state, Window(kFast, 100)).reason, Reason::kLatencyRose);
+  EXPECT_EQ(Own(state).probe.observations, 0);
+  EXPECT_TRUE(Own(state).probe.limit > 0) << "after 1.5 s a probe must run";
+}
+
 TEST(EnvoyGradientTest, ProbesAtOnceWhenStuckAtTheFloor) {
   const auto law = LawOf(Config(20, 20, 1'000));
   LawState state =

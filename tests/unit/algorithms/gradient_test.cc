@@ -81,6 +81,17 @@ TEST(GradientTest, LetsTheBaselineRiseOnlyWhenDueAndHalfOfTheLimitIsIdle) {
   EXPECT_EQ(Own(state).probe_countdown, 1'250);
 }
 
+TEST(GradientTest, AnIntervalThatWasShortenedHoldsForTheProbeThatIsScheduled) {
+  AlgorithmConfig config = Config(1, 100, 200);
+  config.gradient.probe_interval = 5;
+  const auto law = LawOf(config);
+  LawState state = Learnt(100);
+  for (int i = 0; i < 10; ++i) law->Decide(state, Saw(2 * kFast, 0));
+  EXPECT_EQ(Own(state).baseline_ns, kFastNs);
+  for (int i = 0; i < 2; ++i) law->Decide(state, Saw(2 * kFast, 0));
+  EXPECT_GT(Own(state).baseline_ns, kFastNs);
+}
+
 TEST(GradientTest, LearnsAnewAfterFiveObservationsAtTheFloor) {
   AlgorithmConfig config = Config(10, 10, 200);
   config.gradient.probe_interval = -1;
