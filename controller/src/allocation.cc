@@ -287,11 +287,11 @@ void Allocate(DependencyState& dependency, const std::map<SessionId, SessionStat
   const Policy& policy = dependency.policy;
   OfferTerms terms;
   terms.join_reserve = policy.join_reserve_or_default();
-  terms.available =
-      std::max(0, std::min(dependency.Capacity(), policy.quota_or_max() - terms.join_reserve) -
-                      census.silent);
+  const Calls most = std::min(dependency.Capacity(), policy.quota_or_max() - terms.join_reserve);
+  terms.available = static_cast<Calls>(std::max<std::int64_t>(0, most - census.silent));
   terms.transit_max = std::max(1, policy.quota_or_max() / kTransitPart);
-  terms.in_transit = std::max(0, dependency.ledger.Reserved() - census.silent - census.sent);
+  terms.in_transit =
+      std::max<std::int64_t>(0, dependency.ledger.Reserved() - census.silent - census.sent);
   terms.overbooked = dependency.ledger.Reserved() > policy.quota_or_max();
   for (Service& service : census.services) SpreadMinimum(policy, service);
   dependency.wanted = 0;

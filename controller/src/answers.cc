@@ -109,8 +109,9 @@ Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id
   if (learning_) return Renewed(dependency, id);
   const Member& member = dependency.members.at(id);
   const Calls reserved = dependency.ledger.Reserved(id);
-  const Calls free = dependency.policy.quota_or_max() - dependency.ledger.Reserved();
-  Calls limit = std::min(member.offer, reserved + std::max(0, free));  // C1
+  const std::int64_t free = dependency.policy.quota_or_max() - dependency.ledger.Reserved();
+  Calls limit = static_cast<Calls>(
+      std::min<std::int64_t>(member.offer, reserved + std::max<std::int64_t>(0, free)));  // C1
   // C10: inherited reservations may be far above what is installed; renewing up to them would undo
   // a cut.
   if (free < 0) limit = std::min({limit, reserved, member.in_force.limit});
@@ -158,6 +159,7 @@ void Core::Impl::AddSettings(SessionState& session, SyncAnswer& answer) {
 void Core::Impl::NoteMode(const DependencyState& dependency, Member& member) const {
   if (dependency.policy.mode == Mode::kObserve) {
     member.unbounded = true;
+    member.mode_unknown = false;
     member.enforced_from.reset();
   } else if (member.unbounded && !member.enforced_from.has_value()) {
     member.enforced_from = Seq(last_seq_ + 1);

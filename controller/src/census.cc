@@ -138,7 +138,7 @@ void HoldBackNewcomers(DependencyState& dependency, Census& census, Instant now)
     }
   }
   const Calls allowed = std::max(1, *dependency.policy.quota / kNewcomersPart);
-  const Calls left = std::max(0, allowed - census.lost_early);
+  const auto left = static_cast<Calls>(std::max<std::int64_t>(0, allowed - census.lost_early));
   const auto count = static_cast<Calls>(newcomers.size());
   for (Calls i = 0; i < count; ++i) {
     CapAt(*newcomers[static_cast<std::size_t>(i)], left / count + (i < left % count ? 1 : 0));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -34,11 +35,11 @@ using Services = std::vector<Service>;
 inline absl::Duration SyncMax(const DependencyState& dependency) { return dependency.lease / 10; }
 
 struct Census {
-  Services services;  // by name
-  Calls silent = 0;   // what the silent and the fenced hold: not there to be divided
-  Calls sent = 0;     // to all others
+  Services services;        // by name
+  std::int64_t silent = 0;  // what the silent and the fenced hold: not there to be divided
+  std::int64_t sent = 0;    // to all others
   // The part of `silent` that was held by those who fell silent soon after they had come.
-  Calls lost_early = 0;
+  std::int64_t lost_early = 0;
 };
 
 // Sessions that have not been heard of for two syncs, and fenced ones, have no claim; what they

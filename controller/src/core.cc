@@ -78,7 +78,7 @@ bool Core::learning() const { return impl_->learning(); }
 std::int64_t Core::sessions() const { return impl_->sessions(); }
 Snapshot Core::TakeSnapshot(Instant now) const { return impl_->TakeSnapshot(now); }
 const EventLog& Core::log() const { return impl_->log(); }
-Calls Core::Reserved(const DependencyId& dependency, Instant /*now*/) const {
+std::int64_t Core::Reserved(const DependencyId& dependency, Instant /*now*/) const {
   return impl_->Reserved(dependency);
 }
 Calls Core::Reserved(const DependencyId& dependency, const SessionId& session,
@@ -151,7 +151,11 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
 Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session) {
   Member& member = dependency.members.try_emplace(session.id, now_).first->second;
   member.session = &session;
-  member.unbounded = dependency.policy.mode == Mode::kObserve;  // it is told with the registration
+  // A newcomer is told with its registration. Of who was with the reign before, the store does not
+  // know what it was told.
+  const bool observe = dependency.policy.mode == Mode::kObserve;
+  member.unbounded = observe || session.inherited;
+  member.mode_unknown = !observe && session.inherited;
   member.base = dependency.policy.base();
   if (dependency.knee != nullptr) {
     dependency.knee->Join(member);
@@ -254,7 +258,7 @@ LedgerTerms Core::Impl::TermsOf(const Policy& policy) const {
           options_.clock_rate_error};
 }
 
-Calls Core::Impl::Reserved(const DependencyId& dependency) const {
+std::int64_t Core::Impl::Reserved(const DependencyId& dependency) const {
   const auto found = dependencies_.find(dependency);
   return found == dependencies_.end() ? 0 : found->second.ledger.Reserved();
 }

@@ -35,7 +35,7 @@ class Core::Impl {
   std::int64_t sessions() const { return static_cast<std::int64_t>(sessions_.size()); }
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const { return log_; }
-  Calls Reserved(const DependencyId& dependency) const;
+  std::int64_t Reserved(const DependencyId& dependency) const;
   Calls Reserved(const DependencyId& dependency, const SessionId& session) const;
 
  private:
@@ -71,6 +71,7 @@ class Core::Impl {
   bool JoinDependency(SessionState& session, const DependencyId& name);
   bool TakeReport(SessionState& session, const DependencyReport& report);
   Calls Acknowledge(DependencyState& dependency, Member& member, const DependencyReport& report);
+  void ChargeUnbounded(DependencyState& dependency, Member& member, Calls in_flight);
   void GatherWindows(DependencyState& dependency, Member& member, const DependencyReport& report);
   bool IsStale(const DependencyState& dependency, const Member& member, const Window& window) const;
   void FenceOlder(const SessionState& session);

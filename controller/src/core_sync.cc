@@ -7,6 +7,23 @@
 #include "controller/src/core_impl.h"
 
 namespace plimsoll {
+namespace {
+
+// What agents round.
+constexpr absl::Duration kRounding = absl::Milliseconds(1);
+
+// An integral that the window cannot hold would rule the mean of the whole pool: it is cut to what
+// the window can hold, and rounding forgiven.
+Window Possible(const Window& claimed) {
+  Window window = claimed;
+  window.in_flight_max = std::clamp(claimed.in_flight_max, 0, kCallsMax);
+  const absl::Duration most = window.in_flight_max * window.length + kRounding;
+  window.in_flight = std::clamp(claimed.in_flight, absl::ZeroDuration(), most);
+  window.at_limit = std::clamp(claimed.at_limit, absl::ZeroDuration(), window.length + kRounding);
+  return window;
+}
+
+}  // namespace
 
 void Core::Impl::On(const SyncEvent& event) {
   std::optional<Refusal> refusal = Check(event.message);
@@ -115,6 +132,8 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   if (report.installed.epoch == epoch_) {
     freed = Acknowledge(dependency, member, report);
     Touch(report.dependency, session.id);
+  } else if (dependency.policy.mode == Mode::kEnforce) {
+    ChargeUnbounded(dependency, member, report.in_flight);
   }
   GatherWindows(dependency, member, report);
   member.reported = true;
@@ -138,19 +157,27 @@ Calls Core::Impl::Acknowledge(DependencyState& dependency, Member& member,
                                          std::min(report.in_flight, report.in_force.limit));
   }
   const Calls before = dependency.ledger.Reserved(id);
+  ChargeUnbounded(dependency, member, report.in_flight);
   dependency.ledger.Acknowledge(id, installed, report.in_flight);
-  if (member.unbounded) {
-    dependency.ledger.Charge(id, report.in_flight);
-    const bool enforces = member.enforced_from.has_value() && installed >= *member.enforced_from;
-    member.unbounded = !enforces;
-  }
+  const bool enforces = member.enforced_from.has_value() && installed >= *member.enforced_from;
+  if (enforces) member.unbounded = false;
   return std::max(0, before - dependency.ledger.Reserved(id));
+}
+
+// More calls than are reserved show that it was not held to any limit.
+void Core::Impl::ChargeUnbounded(DependencyState& dependency, Member& member, Calls in_flight) {
+  const SessionId& id = member.session->id;
+  if (!member.unbounded || in_flight <= dependency.ledger.Reserved(id)) return;
+  member.mode_unknown = false;
+  dependency.ledger.Charge(id, in_flight);
+  Touch(dependency.policy.name, id);
 }
 
 void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
                                const DependencyReport& report) {
   Window sum;
-  for (const Window& window : report.windows) {
+  for (const Window& claimed : report.windows) {
+    const Window window = Possible(claimed);
     const absl::Duration length = sum.length + window.length;
     sum.MergeParallel(window);
     sum.length = length;
@@ -166,7 +193,7 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
     }
   }
   // Who was let in for being observed is in flight, and not to be counted as refused as well.
-  if (member.unbounded) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
+  if (member.ObservesForSure()) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
   member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,
                        dependency.last_window.MeanLatency(), now_);
 }

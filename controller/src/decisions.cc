@@ -51,7 +51,7 @@ void Core::Impl::AdvanceLaws(DependencyState& dependency) {
     Calls in_flight_max = 0;
     absl::Duration measured;
     for (const auto& [id, member] : dependency.members) {
-      in_flight_max += member.epoch_in_flight_max;
+      in_flight_max = std::min(kCallsMax, in_flight_max + member.epoch_in_flight_max);
       measured = std::max(measured, member.epoch_measured);
     }
     AdvanceLaw(dependency, nullptr, in_flight_max, measured);

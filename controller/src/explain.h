@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -35,9 +36,9 @@ struct ShareChange {
   Calls from = 0;
   Calls to = 0;
   Reason reason = Reason::kInitial;
-  Calls wanted = 0;      // by this instance
-  Calls wanted_all = 0;  // by all together
-  Calls capacity = 0;    // that is divided
+  Calls wanted = 0;             // by this instance
+  std::int64_t wanted_all = 0;  // by all together
+  Calls capacity = 0;           // that is divided
   // Of the event kDecision from which the change follows; empty if it follows from none.
   std::string decision;
 };

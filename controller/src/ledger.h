@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -82,7 +83,8 @@ class Ledger {
   bool IsFenced(const SessionId& session) const;
 
   Calls Reserved(const SessionId& session) const;
-  Calls Reserved() const { return total_; }
+  // Of all: what is charged is not bounded by the quota, so the sum may not fit into Calls.
+  std::int64_t Reserved() const { return total_; }
   // What a successor must assume: at least R and everything that may still be installed.
   Steps Bound(const SessionId& session) const;
   // How long what may be installed can last: this reign's terms, or longer ones inherited.
@@ -124,7 +126,7 @@ class Ledger {
   std::optional<LedgerTerms> former_terms_;
   Instant former_until_;
   absl::flat_hash_map<SessionId, Entry> entries_;
-  Calls total_ = 0;
+  std::int64_t total_ = 0;
 };
 
 }  // namespace plimsoll::internal

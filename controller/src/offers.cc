@@ -41,7 +41,7 @@ class Offers {
       granted += row.offer;
     }
     free_ = terms_.available - granted;
-    transit_ = std::max(0, terms_.transit_max - terms_.in_transit);
+    transit_ = std::max<std::int64_t>(0, terms_.transit_max - terms_.in_transit);
     Sort();
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "plimsoll/core/types.h"
@@ -23,7 +24,7 @@ struct OfferTerms {
   // How many calls may be under way from one session to another, and how many are: lowered, and
   // not yet given back.
   Calls transit_max = 1;
-  Calls in_transit = 0;
+  std::int64_t in_transit = 0;
   bool overbooked = false;  // the reservations exceed the quota
 };
 

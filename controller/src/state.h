@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -54,9 +55,12 @@ struct Member {
   Steps in_force;
   Calls in_flight = 0;
   Calls in_flight_max = 0;
-  // It was told to observe, and has not acknowledged yet that it was told to enforce: it may have
-  // more calls in flight than any limit says.
+  // It was told to observe, or may have been by the reign before, and has not acknowledged yet that
+  // it was told to enforce: it may have more calls in flight than any limit says.
   bool unbounded = false;
+  // It was with the reign before, whose mode nobody knows: it is taken to enforce until it reports
+  // more calls in flight than are reserved for it.
+  bool mode_unknown = false;
   std::optional<Seq> enforced_from;  // the first grant that was sent with that
   Demand demand;
   Calls epoch_in_flight_max = 0;   // since the epoch of its law, or the pool's, began
@@ -64,6 +68,8 @@ struct Member {
   std::unique_ptr<LawRunner> law;  // scope instance only
   KneeMember knee;                 // for the pool law
   Judgements judgements;           // of that law
+
+  bool ObservesForSure() const { return unbounded && !mode_unknown; }
 
   // What it should have.
   Calls wanted = 0;                  // what it could use, before the quota
@@ -120,7 +126,7 @@ struct DependencyState {
   std::optional<Reason> moved;
   Window last_window;  // of the last epoch, all instances together
   absl::Duration last_epoch;
-  Calls wanted = 0;
+  std::int64_t wanted = 0;       // by all together
   std::deque<SessionId> hungry;  // offered more than they were sent, as of the last allocation
   std::array<std::int64_t, kWindowOutcomes> windows_total{};
   std::int64_t shares_clamped_total = 0;

@@ -97,7 +97,7 @@ class AllocationFleet {
   std::vector<Calls> Bases() {
     return Of([](const Member& m) { return m.base; });
   }
-  Calls Reserved() const { return dependency_.ledger.Reserved(); }
+  std::int64_t Reserved() const { return dependency_.ledger.Reserved(); }
 
   Member& member(int index) {
     return dependency_.members.at(ids_[static_cast<std::size_t>(index)]);
@@ -120,7 +120,8 @@ class AllocationFleet {
   int GrantOne(const SessionId& id, bool raises) {
     Member& member = dependency_.members.at(id);
     if ((member.offer > member.sent.limit) != raises) return 0;
-    const Calls free = dependency_.policy.quota_or_max() - dependency_.ledger.Reserved();
+    const auto free =
+        static_cast<Calls>(dependency_.policy.quota_or_max() - dependency_.ledger.Reserved());
     const Calls limit = std::min(member.offer, dependency_.ledger.Reserved(id) + std::max(0, free));
     if (limit == member.sent.limit) return 0;
     member.sent.limit = limit;

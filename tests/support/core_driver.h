@@ -79,6 +79,9 @@ class CoreDriver {
     Epoch epoch{1};
     std::optional<Identity> identity;
     bool observes = false;  // as it was told last
+    // What it claims instead of what its calls in flight make.
+    std::optional<absl::Duration> in_flight_integral;
+    absl::Duration at_limit;
   };
   AgentMemory& memory(const SessionId& session) { return agents_[session]; }
 
@@ -129,7 +132,7 @@ class CoreDriver {
   }
 
   Calls limit(const SessionId& session) { return agents_[session].steps.limit; }
-  Calls reserved(const std::string& dependency = "db") const {
+  std::int64_t reserved(const std::string& dependency = "db") const {
     return core_.Reserved(DependencyId(dependency), now_);
   }
   Calls reserved(const SessionId& session) const {
@@ -185,7 +188,8 @@ class CoreDriver {
     window.stamp = agent.installed;
     window.length = absl::Seconds(1);
     window.in_flight_max = agent.in_flight_max;
-    window.in_flight = absl::Seconds(1) * agent.in_flight_max;
+    window.in_flight = agent.in_flight_integral.value_or(absl::Seconds(1) * agent.in_flight_max);
+    window.at_limit = agent.at_limit;
     window.admitted = window.succeeded = 10 * agent.in_flight_max;
     for (std::int64_t i = 0; i < window.succeeded; ++i) {
       window.latency.Record(absl::Milliseconds(100));

@@ -48,8 +48,10 @@ void AddQuota(const DependencyRow& row, MetricFamilies& families) {
   if (!row.policy.quota) return;
   const Calls quota = *row.policy.quota;
   families["plimsoll_controller_quota_capacity"].Add({name}, quota);
-  families["plimsoll_controller_quota_draining"].Add({name}, std::max(0, row.reserved - quota));
-  families["plimsoll_controller_quota_unallocated"].Add({name}, std::max(0, quota - row.reserved));
+  families["plimsoll_controller_quota_draining"].Add(
+      {name}, std::max<std::int64_t>(0, row.reserved - quota));
+  families["plimsoll_controller_quota_unallocated"].Add(
+      {name}, std::max<std::int64_t>(0, quota - row.reserved));
 }
 
 bool HasGradient(AlgorithmKind kind) {

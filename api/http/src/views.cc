@@ -233,16 +233,18 @@ Json QuotaView(const DependencyRow& row, const std::vector<const LimitRow*>& lim
   }
   const bool bounded = row.policy.quota.has_value();
   const Calls quota = row.policy.quota.value_or(0);
-  return {{"dependency", row.policy.name.value},
-          {"capacity", bounded ? Json(quota) : Json(nullptr)},
-          {"policy", "FAIR_SHARE"},
-          {"granted", row.granted},
-          {"reserved", row.reserved},
-          {"draining", bounded ? Json(std::max(0, row.reserved - quota)) : Json(nullptr)},
-          {"orphaned", row.orphaned},
-          {"unallocated", bounded ? Json(std::max(0, quota - row.reserved)) : Json(nullptr)},
-          {"wanted", row.wanted},
-          {"shares", shares}};
+  return {
+      {"dependency", row.policy.name.value},
+      {"capacity", bounded ? Json(quota) : Json(nullptr)},
+      {"policy", "FAIR_SHARE"},
+      {"granted", row.granted},
+      {"reserved", row.reserved},
+      {"draining", bounded ? Json(std::max<std::int64_t>(0, row.reserved - quota)) : Json(nullptr)},
+      {"orphaned", row.orphaned},
+      {"unallocated",
+       bounded ? Json(std::max<std::int64_t>(0, quota - row.reserved)) : Json(nullptr)},
+      {"wanted", row.wanted},
+      {"shares", shares}};
 }
 
 Json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time) {

@@ -52,7 +52,7 @@ void Checker::CheckInFlight() {
 }
 
 void Checker::CheckReservations(const ControllerHost& controller) {
-  const Calls sum = controller.core()->Reserved(SimulatedDependency(), controller.now());
+  const std::int64_t sum = controller.core()->Reserved(SimulatedDependency(), controller.now());
   result_.reserved_max = std::max(result_.reserved_max, sum);
   // A successor may inherit what was durable before a cut; nobody rises by it.
   if (sum > world_.scenario.quota) {

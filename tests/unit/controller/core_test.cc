@@ -558,5 +558,45 @@ TEST(CoreTest, TheLastDecisionIsShownWhateverCameOfIt) {
   EXPECT_LE(driver.now() - last.at, absl::Seconds(2));
 }
 
+// Two instances with ten calls each, of which one claims what it likes.
+class ImpossibleWindowTest : public ::testing::Test {
+ protected:
+  static Policy Shared() {
+    Policy policy = TestPolicy("db", 100);
+    policy.scope = Scope::kFleet;
+    policy.algorithm.kind = AlgorithmKind::kAimd;
+    policy.algorithm.aimd.latency_threshold = absl::Seconds(1);
+    policy.algorithm.ceiling = 100;
+    policy.window.latency = LatencySignal::kMean;
+    return policy;
+  }
+  ImpossibleWindowTest() : driver_(Policies({Shared()})) {
+    for (const char* name : {"a", "b"}) {
+      agents_.push_back(driver_.Join(name));
+      driver_.memory(agents_.back()).in_flight = 10;
+      driver_.memory(agents_.back()).in_flight_max = 10;
+    }
+  }
+  DependencyRow Row() { return driver_.core().TakeSnapshot(driver_.now()).dependencies.at(0); }
+
+  CoreDriver driver_;
+  std::vector<SessionId> agents_;
+};
+
+TEST_F(ImpossibleWindowTest, AnIntegralThatTheWindowCannotHoldIsCutToWhatItCan) {
+  driver_.memory(agents_[0]).in_flight_integral = absl::Hours(1'000);
+  driver_.Converse(agents_, absl::Seconds(5));
+  ASSERT_GT(Row().window_latency, absl::ZeroDuration());
+  // 10 calls for a second, 100 ended in it.
+  EXPECT_LE(Row().window_latency, absl::Milliseconds(101));
+}
+
+TEST_F(ImpossibleWindowTest, RoundingIsForgiven) {
+  driver_.memory(agents_[0]).in_flight_integral = absl::Seconds(10) + absl::Microseconds(900);
+  driver_.memory(agents_[1]).in_flight_integral = absl::Seconds(10) + absl::Microseconds(900);
+  driver_.Converse(agents_, absl::Seconds(5));
+  EXPECT_GT(Row().window_latency, absl::Milliseconds(100));
+}
+
 }  // namespace
 }  // namespace plimsoll

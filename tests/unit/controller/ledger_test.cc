@@ -23,6 +23,15 @@ class LedgerTest : public ::testing::Test {
 
 TEST_F(LedgerTest, ANewcomerHoldsNothing) { EXPECT_EQ(ledger_.Reserved(), 0); }
 
+TEST_F(LedgerTest, TheSumOfManyChargesIsExact) {
+  for (int i = 0; i < 2'148; ++i) {
+    const SessionId session("2-" + std::to_string(i));
+    ledger_.Join(session, kStart);
+    ledger_.Charge(session, kCallsMax);
+  }
+  EXPECT_EQ(ledger_.Reserved(), std::int64_t{2'148} * kCallsMax);
+}
+
 TEST_F(LedgerTest, WhatIsBookedIsReservedBeforeItIsSent) {
   ledger_.Book(kA, Seq(1), {7, 2, 1});
   EXPECT_EQ(ledger_.Reserved(kA), 7);

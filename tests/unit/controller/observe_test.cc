@@ -1,6 +1,9 @@
 // Observe mode: everything is worked out and nothing is enforced, and the way back.
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/core_driver.h"
@@ -145,6 +148,95 @@ TEST(ObserveModeTest, BackToObservingNobodyIsChargedForWhatRuns) {
   driver.memory(agent).in_flight = driver.memory(agent).in_flight_max = 500;
   driver.Converse({agent}, absl::Seconds(2));
   EXPECT_LE(driver.reserved(), 40);
+}
+
+// The file says enforce when the controller is started again.
+class RestartTest : public ObserveTest {
+ protected:
+  void Restart(StoreState state) {
+    next_.emplace(Policies({TestPolicy("db", 40)}), CoreOptions(), std::move(state));
+    for (const SessionId& agent : agents_) {
+      next_->memory(agent) = driver_.memory(agent);
+      next_->memory(agent).identity = Identity{ServiceId("shop"), InstanceId(agent.value), false};
+    }
+  }
+  void Restart() { Restart(driver_.Successor(8)); }
+  static StoreState Lost() {
+    return {Epoch(8), {}, StoreCondition::kLost, "no file", absl::Seconds(70), true};
+  }
+  void NextRuns(const SessionId& agent, Calls calls) {
+    next_->memory(agent).in_flight = next_->memory(agent).in_flight_max = calls;
+  }
+
+  std::optional<CoreDriver> next_;
+};
+
+TEST_F(RestartTest, WhatRunsIsBookedWithTheFirstReportAndNobodyRises) {
+  Restart();
+  agents_.push_back(next_->Join("e"));
+  next_->Converse(agents_, absl::Seconds(5));
+  EXPECT_EQ(next_->reserved(), 400);
+  EXPECT_EQ(next_->limit(agents_.back()), 0);
+  for (const SessionId& agent : agents_) EXPECT_LE(next_->limit(agent), 10);
+}
+
+TEST_F(RestartTest, TheQuotaHoldsAsSoonAsTheCallsHaveEnded) {
+  Restart();
+  next_->Converse(agents_, absl::Seconds(2));
+  for (const SessionId& agent : agents_) {
+    EXPECT_FALSE(next_->memory(agent).observes);
+    NextRuns(agent, next_->limit(agent));
+  }
+  next_->Converse(agents_, absl::Seconds(5));
+  EXPECT_LE(next_->reserved(), 40);
+}
+
+TEST_F(RestartTest, CallsLetInBeforeTheAgentWasToldAreBookedToo) {
+  for (const SessionId& agent : agents_) Run(agent, 5);
+  Restart();
+  next_->Sync(agents_[0]);
+  EXPECT_LE(next_->reserved(), 40);
+  NextRuns(agents_[0], 170);  // it was not told yet
+  next_->Sync(agents_[0]);
+  EXPECT_EQ(next_->reserved(agents_[0]), 170);
+}
+
+TEST_F(RestartTest, OnlyWhoRunsMoreThanItMayIsSaidToObserve) {
+  for (const SessionId& agent : agents_) Run(agent, 5);
+  Run(agents_[0], 100);
+  Restart();
+  for (const SessionId& agent : agents_) next_->Sync(agent);
+  for (const LimitRow& row : next_->core().TakeSnapshot(next_->now()).limits) {
+    EXPECT_EQ(row.mode, row.session == agents_[0] ? Mode::kObserve : Mode::kEnforce);
+  }
+}
+
+TEST_F(RestartTest, AfterALossOfTheStoreWhatRunsIsBookedToo) {
+  for (const SessionId& agent : agents_) Run(agent, 5);
+  Restart(Lost());
+  ASSERT_TRUE(next_->Take(agents_[0], next_->Sync(agents_[0])));
+  NextRuns(agents_[0], 170);  // let in before the answer came
+  next_->Sync(agents_[0]);
+  EXPECT_EQ(next_->reserved(agents_[0]), 170);
+}
+
+TEST(ObserveModeTest, ARestartOfWhatWasEnforcedDelaysNoRaise) {
+  CoreDriver driver(Policies({TestPolicy("db", 40)}));
+  const SessionId agent = driver.Join("a");
+  driver.memory(agent).in_flight = driver.memory(agent).in_flight_max = 5;
+  driver.Converse({agent}, absl::Seconds(5));
+  const SessionId silent = driver.Join("b");
+  driver.memory(silent).in_flight = driver.memory(silent).in_flight_max = 5;
+  driver.Converse({agent, silent}, absl::Seconds(5));
+  Policy larger = TestPolicy("db", 60);
+  larger.algorithm.ceiling = larger.algorithm.initial = 60;
+  CoreDriver next(Policies({larger}), CoreOptions(), driver.Successor(8));
+  next.memory(agent) = driver.memory(agent);
+  next.memory(agent).in_flight_max = 20;
+  next.memory(agent).refused = 50;
+  const Calls before = next.limit(agent);
+  next.Converse({agent}, absl::Milliseconds(200));
+  EXPECT_GT(next.limit(agent), before) << "with its first report, whoever else is silent";
 }
 
 }  // namespace

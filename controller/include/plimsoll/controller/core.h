@@ -116,7 +116,7 @@ class Core {
 
   // For checks: the sum of the reservations of a dependency, and the reservation of one session in
   // it; 0 for what is not known.
-  Calls Reserved(const DependencyId& dependency, Instant now) const;
+  std::int64_t Reserved(const DependencyId& dependency, Instant now) const;
   Calls Reserved(const DependencyId& dependency, const SessionId& session, Instant now) const;
 
  private:

@@ -57,7 +57,7 @@ struct DecisionInputs {
   double unclamped = 0;       // the limit that the law would have liked, before all bounds
   Calls algorithm_limit = 0;  // after the decision: the pool's with scope fleet, else an instance's
   Calls quota = 0;            // 0 if there is none
-  Calls wanted = 0;           // sum of what all instances could use
+  std::int64_t wanted = 0;    // sum of what all instances could use
   // By how many per cent throughput grew with one per cent more in flight, and the standard error
   // of that; only of laws that measure it. Likewise the latency that is certified to be free of
   // queueing.

@@ -68,14 +68,16 @@ struct InstanceRow {
 struct DependencyRow {
   Policy policy;
   int instances = 0;
-  Calls granted = 0;  // sum of the newest limits
+  // Sums do not fit into Calls where there is no quota.
+  std::int64_t granted = 0;  // sum of the newest limits
   // Sum of the reservations; <= quota but after a cut, or after a change from observe to enforce.
-  Calls reserved = 0;
-  Calls orphaned =
-      0;  // part of `reserved` held for sessions that are silent for longer than the lease
-  Calls wanted = 0;
-  Calls in_flight = 0;            // sum of the last reports
-  Calls algorithm_limit = 0;      // of the pool with scope fleet, else the sum over the instances
+  std::int64_t reserved = 0;
+  // Part of `reserved` held for sessions that are silent for longer than the lease.
+  std::int64_t orphaned = 0;
+  std::int64_t wanted = 0;
+  std::int64_t in_flight = 0;  // sum of the last reports
+  std::int64_t algorithm_limit =
+      0;                          // of the pool with scope fleet, else the sum over the instances
   absl::Duration window_latency;  // what the last used window said
   absl::Duration baseline;        // zero if the law has none
   double gradient = 1;

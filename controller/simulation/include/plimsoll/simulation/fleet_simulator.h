@@ -28,10 +28,10 @@ struct SimulationResult {
   std::uint64_t seed = 0;
   // After how many events each invariant did not hold.
   std::array<std::int64_t, kInvariants> violations{};
-  std::string first_violation;  // what and when; empty if there was none
-  Calls limits_max = 0;         // the largest sum of limits in force
-  Calls in_flight_max = 0;      // the most calls in flight at the provider
-  Calls reserved_max = 0;       // the largest sum of reservations
+  std::string first_violation;    // what and when; empty if there was none
+  Calls limits_max = 0;           // the largest sum of limits in force
+  Calls in_flight_max = 0;        // the most calls in flight at the provider
+  std::int64_t reserved_max = 0;  // the largest sum of reservations
   // Sum of min(limit in force, demand) over sum of min(quota, demand), sampled; 1 is ideal.
   double usable_share = 0;
   // The longest time for which a connected instance with demand had no limit at all, sampled.
