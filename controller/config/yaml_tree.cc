@@ -20,7 +20,8 @@ Mark ToMark(const YAML::Mark& mark) {
 // Turns yaml-cpp's graph into a tree.
 class Converter {
  public:
-  explicit Converter(Faults& faults) : faults_(faults) {}
+  // The advice must outlive the converter.
+  Converter(const YamlAdvice& advice, Faults& faults) : advice_(advice), faults_(faults) {}
 
   YamlNode Convert(const YAML::Node& node, const std::string& pointer, const Mark& place);
   bool gave_up() const { return gave_up_; }
@@ -35,6 +36,7 @@ class Converter {
   std::optional<std::string> Key(const YAML::Node& key, const std::string& pointer,
                                  std::map<std::string, Mark>& seen);
 
+  const YamlAdvice& advice_;
   Faults& faults_;
   Faults::Places places_;
   int nodes_ = 0;
@@ -108,8 +110,8 @@ std::optional<std::string> Converter::Key(const YAML::Node& key, const std::stri
   const std::string& name = key.Scalar();
   if (name == "<<") {
     faults_.Add(mark, Below(pointer, name),
-                "merge keys are not supported: write the settings out, or put what dependencies "
-                "have in common under \"defaults\"");
+                "merge keys are not supported: write the settings out" +
+                    (advice_.common.empty() ? "" : ", or put " + advice_.common));
     return std::nullopt;
   }
   const auto [first, is_new] = seen.emplace(name, mark);
@@ -120,9 +122,11 @@ std::optional<std::string> Converter::Key(const YAML::Node& key, const std::stri
   return std::nullopt;
 }
 
-std::optional<YamlNode> Convert(const std::vector<YAML::Node>& documents, Faults& faults) {
+std::optional<YamlNode> Convert(const std::vector<YAML::Node>& documents, const YamlAdvice& advice,
+                                Faults& faults) {
   if (documents.empty() || documents[0].IsNull()) {
-    faults.Add(Mark{}, "", "the file is empty: it must hold at least \"dependencies: []\"");
+    faults.Add(Mark{}, "",
+               absl::StrCat("the file is empty: it must hold at least \"", advice.least, "\""));
     return std::nullopt;
   }
   if (documents.size() > 1) {
@@ -130,13 +134,14 @@ std::optional<YamlNode> Convert(const std::vector<YAML::Node>& documents, Faults
                "more than one document: remove the line \"---\" before this one");
     return std::nullopt;
   }
-  Converter converter(faults);
+  Converter converter(advice, faults);
   const Mark top = ToMark(documents[0].Mark());
   YamlNode root = converter.Convert(documents[0], "", top);
   if (converter.gave_up()) return std::nullopt;
   if (root.kind != YamlNode::Kind::kMap) {
-    faults.Add(top, "",
-               "the top must be a map such as \"dependencies: []\", not " + Describe(root));
+    faults.Add(
+        top, "",
+        absl::StrCat("the top must be a map such as \"", advice.least, "\", not ", Describe(root)));
     return std::nullopt;
   }
   faults.set_places(converter.TakePlaces());
@@ -159,7 +164,8 @@ std::string Describe(const YamlNode& node) {
   return "nothing";
 }
 
-std::optional<YamlNode> ParseYaml(const std::string& text, Faults& faults) {
+std::optional<YamlNode> ParseYaml(const std::string& text, const YamlAdvice& advice,
+                                  Faults& faults) {
   if (text.size() > kBytesMax) {
     faults.Add(
         Mark{}, "",
@@ -167,7 +173,7 @@ std::optional<YamlNode> ParseYaml(const std::string& text, Faults& faults) {
     return std::nullopt;
   }
   try {
-    return Convert(YAML::LoadAll(text), faults);
+    return Convert(YAML::LoadAll(text), advice, faults);
   } catch (const YAML::Exception& exception) {
     faults.Add(ToMark(exception.mark), "",
                absl::StrCat("nested too deeply or not YAML: ", exception.msg));

@@ -29,10 +29,17 @@ struct YamlMember {
 // "a map", "a list", "nothing" or the quoted text, for messages.
 std::string Describe(const YamlNode& node);
 
+// What messages may advise, which depends on what the file is for.
+struct YamlAdvice {
+  std::string least;   // a file that says as little as it may
+  std::string common;  // where to put what would be merged; empty: there is no such place
+};
+
 // Reads one document whose top is a map, and hands its places to `faults`. Nothing if it cannot be
 // read at all; duplicate keys, merge keys, tags and keys that are not scalars are reported and left
 // out. Aliases are resolved; what expands beyond 100,000 nodes or 64 levels is refused, and so is a
 // text of more than 4 MiB.
-std::optional<YamlNode> ParseYaml(const std::string& text, Faults& faults);
+std::optional<YamlNode> ParseYaml(const std::string& text, const YamlAdvice& advice,
+                                  Faults& faults);
 
 }  // namespace plimsoll

@@ -242,7 +242,9 @@ absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& n
   Config config = DefaultConfig(profile);
   config.server.config_hash = Fingerprint(text);
   Faults faults;
-  const std::optional<YamlNode> root = ParseYaml(text, faults);
+  const YamlAdvice advice{"dependencies: []",
+                          "what dependencies have in common under \"defaults\""};
+  const std::optional<YamlNode> root = ParseYaml(text, advice, faults);
   if (root.has_value()) ReadTop(*root, profile, config, faults);
   if (faults.empty()) return config;
   return absl::InvalidArgumentError(absl::StrJoin(faults.ToLines(name), "\n"));

@@ -88,6 +88,8 @@ const Fault kFaults[] = {
     {"slow_replica_servers", [](LoadScenario& s) { s.slow_replica_servers = 0; }},
     {"pause", [](LoadScenario& s) { s.pause_every = absl::Seconds(1), s.pause = s.pause_every; }},
     {"noise_every", [](LoadScenario& s) { s.noise_every = absl::ZeroDuration(); }},
+    {"noise_every", [](LoadScenario& s) { s.noise_every = absl::Nanoseconds(1); }},
+    {"pause_every", [](LoadScenario& s) { s.pause_every = absl::Nanoseconds(1); }},
     {"noise_factor", [](LoadScenario& s) { s.noise_factor = -1; }},
     {"late_replica", [](LoadScenario& s) { s.late_replica = 1; }},
     {"crashes[0].replica",
@@ -109,6 +111,31 @@ TEST(LoadScenarioTest, ReportsEachFaultByName) {
                 HasSubstr(std::string(fault.name) + " = "))
         << fault.name;
   }
+}
+
+TEST(LoadScenarioTest, WhatWouldTakeHoursIsRefusedWithTheBoundAndAWayOut) {
+  LoadScenario scenario = SmallScenario(1);
+  scenario.station.servers = 40;
+  const double per_second =
+      scenario.station.servers / absl::ToDoubleSeconds(scenario.station.service);
+  scenario.length = absl::Seconds(0.99e8 / per_second);
+  ASSERT_LT(scenario.length, absl::Hours(24));
+  EXPECT_EQ(Validate(scenario), absl::OkStatus());
+  scenario.retries = 1;
+  const std::string message(Validate(scenario).message());
+  EXPECT_THAT(message, HasSubstr("198000000 calls and retries would be simulated, at most "
+                                 "100000000 are: shorten the length, or lower the load"));
+}
+
+TEST(LoadScenarioTest, ManyIdleReplicasForLongAreRefusedToo) {
+  LoadScenario scenario = SmallScenario(1);
+  scenario.phases[0].load = 0;
+  scenario.phases[0].replicas = 1000;
+  scenario.length = absl::Seconds(1000);
+  EXPECT_EQ(Validate(scenario), absl::OkStatus());
+  scenario.length = absl::Seconds(1001);
+  EXPECT_THAT(std::string(Validate(scenario).message()),
+              HasSubstr("replicas times seconds are 1001000, and may be 1000000: shorten"));
 }
 
 TEST(LoadScenarioTest, ReportsAllFaultsAtOnce) {

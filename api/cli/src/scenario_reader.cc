@@ -215,26 +215,34 @@ void ReadTop(const YamlNode& root, ScenarioFile& file, Faults& faults) {
   top.Finish();
 }
 
+void ReportLaws(const ScenarioFile& file, const ScenarioChecks& checks, Faults& faults) {
+  for (std::size_t i = 0; i < file.laws.size(); ++i) {
+    const absl::Status fits = checks.law(file.laws[i], file);
+    if (!fits.ok()) faults.Add(absl::StrCat("/laws/", i), std::string(fits.message()));
+  }
+}
+
 }  // namespace
 
-absl::StatusOr<ScenarioFile> ParseScenario(
-    const std::string& text, const std::string& name,
-    const std::function<absl::Status(const LoadScenario&)>& validate) {
+absl::StatusOr<ScenarioFile> ParseScenario(const std::string& text, const std::string& name,
+                                           const ScenarioChecks& checks) {
   ScenarioFile file;
   Faults faults;
-  const std::optional<YamlNode> root = ParseYaml(text, faults);
+  const YamlAdvice advice{"{name: mine, phases: [{name: all, start: 0s}]}", ""};
+  const std::optional<YamlNode> root = ParseYaml(text, advice, faults);
   if (root.has_value()) ReadTop(*root, file, faults);
   // What could not be read has a default that may collide with the rest.
-  if (faults.empty()) ReportScenario(validate(file.scenario), faults);
+  if (faults.empty()) ReportScenario(checks.scenario(file.scenario), faults);
+  if (faults.empty()) ReportLaws(file, checks, faults);
   if (faults.empty()) return file;
   return absl::InvalidArgumentError(absl::StrJoin(faults.ToLines(name), "\n"));
 }
 
-absl::StatusOr<ScenarioFile> LoadScenarioFile(
-    const std::string& path, const std::function<absl::Status(const LoadScenario&)>& validate) {
+absl::StatusOr<ScenarioFile> LoadScenarioFile(const std::string& path,
+                                              const ScenarioChecks& checks) {
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  return ParseScenario(*text, path, validate);
+  return ParseScenario(*text, path, checks);
 }
 
 }  // namespace plimsoll::cli

@@ -132,8 +132,28 @@ int PrintDesigned(const std::string& name, const Engine& engine, const Console& 
   return kExitFine;
 }
 
+// A law by its name, if it is fit for the scenario.
+absl::StatusOr<LawUnderTest> FitLaw(const std::string& name, const ScenarioFile& file,
+                                    const Engine& engine, bool suite_first) {
+  absl::StatusOr<LawUnderTest> law =
+      FindLaw(name, file, engine.suite_laws(file.scenario), suite_first);
+  if (!law.ok()) return law;
+  LoadScenario scenario = file.scenario;
+  if (!law->static_limit) scenario.policy.algorithm = law->algorithm;
+  const absl::Status fits = engine.validate(scenario);
+  if (fits.ok()) return law;
+  return absl::InvalidArgumentError(absl::StrCat("law ", Quoted(name), " in scenario ",
+                                                 Quoted(scenario.name), ": ",
+                                                 std::string(fits.message())));
+}
+
 absl::StatusOr<ScenarioFile> Load(const SimulateOptions& options, const Engine& engine) {
-  if (!options.file.empty()) return LoadScenarioFile(options.file, engine.validate);
+  if (!options.file.empty()) {
+    const auto fits = [&](const std::string& law, const ScenarioFile& file) {
+      return FitLaw(law, file, engine, false).status();
+    };
+    return LoadScenarioFile(options.file, {engine.validate, fits});
+  }
   absl::StatusOr<LoadScenario> scenario = FindDesigned(options.scenario, engine);
   if (!scenario.ok()) return scenario.status();
   return WithUsualLaw(*std::move(scenario), engine);
@@ -147,17 +167,8 @@ absl::StatusOr<std::vector<LawUnderTest>> ChooseLaws(const SimulateOptions& opti
   if (names.empty()) return std::vector<LawUnderTest>{OwnLaw(file)};
   std::vector<LawUnderTest> laws;
   for (const std::string& name : names) {
-    absl::StatusOr<LawUnderTest> law =
-        FindLaw(name, file, engine.suite_laws(file.scenario), options.file.empty());
+    absl::StatusOr<LawUnderTest> law = FitLaw(name, file, engine, options.file.empty());
     if (!law.ok()) return law.status();
-    LoadScenario scenario = file.scenario;
-    if (!law->static_limit) scenario.policy.algorithm = law->algorithm;
-    const absl::Status fits = engine.validate(scenario);
-    if (!fits.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("law ", Quoted(name), " in scenario ",
-                                                     Quoted(scenario.name), ": ",
-                                                     std::string(fits.message())));
-    }
     laws.push_back(*std::move(law));
   }
   return laws;

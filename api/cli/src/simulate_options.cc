@@ -1,5 +1,7 @@
 #include "api/cli/src/simulate_options.h"
 
+#include <map>
+
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -164,7 +166,19 @@ absl::Status SetFile(const std::string& path, SimulateOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status ReadOne(const std::vector<std::string>& arguments, std::size_t& i,
+// Names of flags, and the values that they were given.
+using Given = std::map<std::string, std::string>;
+
+// Only what is a list may be given twice.
+absl::Status CheckFirst(const Flag& flag, const std::string& value, Given& given) {
+  if (flag.texts != nullptr) return absl::OkStatus();
+  const auto [first, is_new] = given.emplace(flag.name, value);
+  if (is_new) return absl::OkStatus();
+  return Wrong(absl::StrCat(flag.name, " is given twice, as ", Quoted(first->second), " and ",
+                            Quoted(value), ": it takes one ", flag.value));
+}
+
+absl::Status ReadOne(const std::vector<std::string>& arguments, std::size_t& i, Given& given,
                      SimulateOptions& options) {
   if (!absl::StartsWith(arguments[i], "-")) return SetFile(arguments[i], options);
   const std::size_t equals = arguments[i].find('=');
@@ -181,15 +195,17 @@ absl::Status ReadOne(const std::vector<std::string>& arguments, std::size_t& i,
     return Wrong(absl::StrCat(name, " needs a ", flag->value));
   }
   const std::string value = has_value ? arguments[i].substr(equals + 1) : arguments[++i];
-  return SetValue(*flag, value, options);
+  const absl::Status first = CheckFirst(*flag, value, given);
+  return first.ok() ? SetValue(*flag, value, options) : first;
 }
 
 }  // namespace
 
 absl::StatusOr<SimulateOptions> ParseSimulateOptions(const std::vector<std::string>& arguments) {
   SimulateOptions options;
+  Given given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const absl::Status status = ReadOne(arguments, i, options);
+    const absl::Status status = ReadOne(arguments, i, given, options);
     if (!status.ok()) return status;
   }
   if (options.help) return options;

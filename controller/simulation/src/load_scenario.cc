@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "controller/simulation/src/load_engine.h"
 #include "plimsoll/controller/options.h"
@@ -14,6 +15,11 @@ namespace {
 constexpr int kReplicasMax = 1000;
 constexpr int kServersMax = 100'000;
 constexpr absl::Duration kLongest = absl::Hours(24);
+// Of one run, so that it ends within minutes: simulate makes many runs of one scenario.
+constexpr double kCallsSimulatedMax = 1e8;
+constexpr double kReplicaSecondsMax = 1e6;
+// Of what happens again and again beside the calls.
+constexpr absl::Duration kEveryMin = absl::Milliseconds(1);
 
 // Gathers violations, each as "name = value: rule".
 class Violations {
@@ -41,6 +47,7 @@ class Violations {
   void Add(const absl::Status& status) {
     if (!status.ok()) found_.push_back(std::string(status.message()));
   }
+  bool empty() const { return found_.empty(); }
   absl::Status ToStatus() const {
     if (found_.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrJoin(found_, "; "));
@@ -114,8 +121,8 @@ void CheckFaults(const LoadScenario& scenario, Violations& violations) {
                      "must be shorter than pause_every");
   violations.Require(scenario.pause >= absl::ZeroDuration(), "pause", scenario.pause,
                      "must be at least 0");
-  violations.Require(scenario.noise_every > absl::ZeroDuration(), "noise_every",
-                     scenario.noise_every, "must be above 0");
+  violations.RequireIn("noise_every", scenario.noise_every, kEveryMin, absl::InfiniteDuration());
+  violations.RequireIn("pause_every", scenario.pause_every, kEveryMin, absl::InfiniteDuration());
   violations.Require(scenario.noise_factor >= 0 && scenario.noise_factor <= 1000, "noise_factor",
                      scenario.noise_factor, "must be between 0 and 1000");
   if (scenario.late_replica) {
@@ -132,6 +139,36 @@ void CheckFaults(const LoadScenario& scenario, Violations& violations) {
   violations.Require(scenario.controller_away_at >= absl::ZeroDuration(), "controller_away_at",
                      scenario.controller_away_at, "must be at least 0");
   violations.RequireIn("controller_away", scenario.controller_away, absl::ZeroDuration(), kLongest);
+}
+
+absl::Duration LengthOf(const LoadScenario& scenario, std::size_t phase) {
+  const bool last = phase + 1 == scenario.phases.size();
+  return (last ? scenario.length : scenario.phases[phase + 1].start) - scenario.phases[phase].start;
+}
+
+// At worst each call is refused as often as it may be.
+double AttemptsAtMost(const LoadScenario& scenario) {
+  double calls = 0;
+  for (std::size_t i = 0; i < scenario.phases.size(); ++i) {
+    calls += scenario.phases[i].load * absl::ToDoubleSeconds(LengthOf(scenario, i));
+  }
+  return calls * internal::NominalCapacity(scenario) * (1 + scenario.retries);
+}
+
+// Requires a scenario that is fine otherwise.
+void CheckWork(const LoadScenario& scenario, Violations& violations) {
+  const double attempts = AttemptsAtMost(scenario);
+  violations.Require(
+      attempts <= kCallsSimulatedMax, "length", scenario.length,
+      absl::StrFormat("%.0f calls and retries would be simulated, at most %.0f are: shorten the "
+                      "length, or lower the load of the phases, the capacity of the station "
+                      "(fewer replicas or servers, a longer service) or the retries",
+                      attempts, kCallsSimulatedMax));
+  const double seconds = internal::ReplicasMax(scenario) * absl::ToDoubleSeconds(scenario.length);
+  violations.Require(seconds <= kReplicaSecondsMax, "length", scenario.length,
+                     absl::StrFormat("replicas times seconds are %.0f, and may be %.0f: shorten "
+                                     "the length, or take fewer replicas",
+                                     seconds, kReplicaSecondsMax));
 }
 
 }  // namespace
@@ -157,6 +194,7 @@ absl::Status Validate(const LoadScenario& scenario) {
   policy.algorithm.initial = std::clamp(policy.algorithm.initial, policy.algorithm.floor,
                                         std::max(policy.algorithm.floor, policy.algorithm.ceiling));
   violations.Add(Validate(policy, CoreOptions().lease));
+  if (violations.empty()) CheckWork(scenario, violations);
   return violations.ToStatus();
 }
 

@@ -15,8 +15,15 @@ using ::testing::HasSubstr;
 
 constexpr char kLeast[] = "name: x\nphases:\n  - {name: all, start: 0s}\n";
 
+ScenarioChecks Checks() {
+  return {FakeEngine().Make().validate, [](const std::string& law, const ScenarioFile&) {
+            return law == "aimmd" ? absl::InvalidArgumentError("no law is called \"aimmd\"")
+                                  : absl::OkStatus();
+          }};
+}
+
 absl::StatusOr<ScenarioFile> Read(const std::string& text) {
-  return ParseScenario(text, "f.yaml", FakeEngine().Make().validate);
+  return ParseScenario(text, "f.yaml", Checks());
 }
 
 ScenarioFile Parse(const std::string& text) {
@@ -177,6 +184,7 @@ TEST(ScenarioFileTest, EachFaultIsToldWithItsPlace) {
       {"faults: {pause: {every: 5s}}", "f.yaml:4:10: /faults/pause: has no \"length\""},
       {"faults: {crashes: [{replica: 1}]}", "f.yaml:4:20: /faults/crashes/0: has no \"at\""},
       {"policy: {floor: 0}", "f.yaml:4:10: /policy/floor: floor = 0: must be at least 1"},
+      {"laws: [aimd, aimmd]", "f.yaml:4:14: /laws/1: no law is called \"aimmd\""},
       {"traffic: [a]", "f.yaml:4:11: /traffic/0: must be a number such as 0.5, not \"a\""},
   };
   for (const auto& [line, fault] : cases) {
@@ -198,10 +206,19 @@ TEST(ScenarioFileTest, WhatTheSimulatorRefusesIsShownAtItsKey) {
 }
 
 TEST(ScenarioFileTest, AFileThatIsNotThereIsNamed) {
-  const absl::StatusOr<ScenarioFile> file =
-      LoadScenarioFile("/nowhere/x.yaml", FakeEngine().Make().validate);
+  const absl::StatusOr<ScenarioFile> file = LoadScenarioFile("/nowhere/x.yaml", Checks());
   EXPECT_EQ(file.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("/nowhere/x.yaml: cannot be read"));
+}
+
+TEST(ScenarioFileTest, WhatIsAdvisedIsAScenario) {
+  constexpr char kAdvised[] = "{name: mine, phases: [{name: all, start: 0s}]}";
+  EXPECT_THAT(FaultsOf(""), ElementsAre(HasSubstr(kAdvised)));
+  EXPECT_THAT(FaultsOf("- a\n"), ElementsAre(HasSubstr(kAdvised)));
+  EXPECT_THAT(FaultsOf(kAdvised), ElementsAre());
+  EXPECT_THAT(FaultsOf("policy:\n  <<: {floor: 1}\n"),
+              Contains("f.yaml:2:3: /policy/<<: merge keys are not supported: write the settings "
+                       "out"));
 }
 
 }  // namespace
