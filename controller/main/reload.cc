@@ -2,11 +2,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plimsoll/algorithms/law_settings.h"
 
 namespace plimsoll {
 namespace {
 
 std::string Text(absl::Duration value) { return absl::FormatDuration(value); }
+std::string Text(double value) { return absl::StrCat(value); }
+std::string Text(int value) { return absl::StrCat(value); }
+std::string Text(bool value) { return value ? "true" : "false"; }
+std::string Text(VegasStep value) { return std::string(ToString(value)); }
+std::string Text(const LogRule& value) { return ToString(value); }
 
 template <typename Number>
 std::string Text(const std::optional<Number>& value) {
@@ -17,87 +23,17 @@ std::string Text(const ListenAddress& address) {
   return absl::StrCat(address.address, ":", address.port);
 }
 
-void AddAimd(const AimdConfig& aimd, Settings& settings) {
-  settings["aimd.latency_threshold"] = Text(aimd.latency_threshold);
-  settings["aimd.backoff"] = absl::StrCat(aimd.backoff);
-  settings["aimd.increase"] = absl::StrCat(aimd.increase);
-}
-
-void AddVegas(const VegasConfig& vegas, Settings& settings) {
-  settings["vegas.alpha"] = ToString(vegas.alpha);
-  settings["vegas.beta"] = ToString(vegas.beta);
-  settings["vegas.threshold"] = ToString(vegas.threshold);
-  settings["vegas.decrease"] = std::string(ToString(vegas.decrease));
-  settings["vegas.smoothing"] = absl::StrCat(vegas.smoothing);
-  settings["vegas.probe_multiplier"] = absl::StrCat(vegas.probe_multiplier);
-  settings["vegas.fixed_baseline"] = Text(vegas.fixed_baseline);
-}
-
-void AddGradient(const GradientConfig& gradient, Settings& settings) {
-  settings["gradient.rtt_tolerance"] = absl::StrCat(gradient.rtt_tolerance);
-  settings["gradient.smoothing"] = absl::StrCat(gradient.smoothing);
-  settings["gradient.queue_size"] = absl::StrCat(gradient.queue_size);
-  settings["gradient.queue_by_square_root"] = gradient.queue_by_square_root ? "true" : "false";
-  settings["gradient.backoff"] = absl::StrCat(gradient.backoff);
-  settings["gradient.probe_interval"] = absl::StrCat(gradient.probe_interval);
-  settings["gradient.fixed_baseline"] = Text(gradient.fixed_baseline);
-}
-
-void AddGradient2(const Gradient2Config& gradient2, Settings& settings) {
-  settings["gradient2.rtt_tolerance"] = absl::StrCat(gradient2.rtt_tolerance);
-  settings["gradient2.smoothing"] = absl::StrCat(gradient2.smoothing);
-  settings["gradient2.queue_size"] = absl::StrCat(gradient2.queue_size);
-  settings["gradient2.queue_by_square_root"] = gradient2.queue_by_square_root ? "true" : "false";
-  settings["gradient2.long_window"] = absl::StrCat(gradient2.long_window);
-  settings["gradient2.warmup_window"] = absl::StrCat(gradient2.warmup_window);
-}
-
-void AddProbe(const std::string& section, const ProbeConfig& probe, Settings& settings) {
-  settings[section + ".probe_limit"] = absl::StrCat(probe.limit);
-  settings[section + ".probe_samples"] = absl::StrCat(probe.samples);
-  settings[section + ".probe_interval"] = Text(probe.interval);
-  settings[section + ".probe_jitter"] = absl::StrCat(probe.jitter);
-}
-
-void AddEnvoyGradient(const EnvoyGradientConfig& envoy, Settings& settings) {
-  settings["envoy_gradient.buffer"] = absl::StrCat(envoy.buffer);
-  settings["envoy_gradient.floor_updates"] = absl::StrCat(envoy.floor_updates);
-  settings["envoy_gradient.fixed_baseline"] = Text(envoy.fixed_baseline);
-  AddProbe("envoy_gradient", envoy.probe, settings);
-}
-
-void AddBdp(const BdpConfig& bdp, Settings& settings) {
-  settings["bdp.explore_min"] = absl::StrCat(bdp.explore_min);
-  settings["bdp.explore_max"] = absl::StrCat(bdp.explore_max);
-  settings["bdp.buffer"] = absl::StrCat(bdp.buffer);
-  settings["bdp.fail_punish"] = absl::StrCat(bdp.fail_punish);
-  settings["bdp.samples_min"] = absl::StrCat(bdp.samples_min);
-  settings["bdp.fixed_baseline"] = Text(bdp.fixed_baseline);
-  AddProbe("bdp", bdp.probe, settings);
-}
-
-void AddFleetKnee(const FleetKneeConfig& knee, Settings& settings) {
-  settings["fleet_knee.theta"] = absl::StrCat(knee.theta);
-  settings["fleet_knee.epoch_min"] = Text(knee.epoch_min);
-  settings["fleet_knee.epoch_max"] = Text(knee.epoch_max);
-  settings["fleet_knee.samples_min"] = absl::StrCat(knee.samples_min);
-  settings["fleet_knee.dither_min"] = absl::StrCat(knee.dither_min);
-  settings["fleet_knee.dither_max"] = absl::StrCat(knee.dither_max);
-  settings["fleet_knee.latency_target"] = Text(knee.latency_target);
-}
-
 void AddAlgorithm(const AlgorithmConfig& config, Settings& settings) {
   settings["algorithm"] = std::string(ToString(config.kind));
   settings["floor"] = absl::StrCat(config.floor);
   settings["ceiling"] = absl::StrCat(config.ceiling);
   settings["algorithm.initial"] = absl::StrCat(config.initial);
-  AddAimd(config.aimd, settings);
-  AddVegas(config.vegas, settings);
-  AddGradient(config.gradient, settings);
-  AddGradient2(config.gradient2, settings);
-  AddEnvoyGradient(config.envoy_gradient, settings);
-  AddBdp(config.bdp, settings);
-  AddFleetKnee(config.fleet_knee, settings);
+  VisitLaws(config, [&](AlgorithmKind kind, const auto& law) {
+    const std::string section(ToString(kind));
+    VisitSettings(law, [&](const std::string& name, const auto& value) {
+      settings[absl::StrCat(section, ".", name)] = Text(value);
+    });
+  });
 }
 
 void AddService(const std::string& name, const ServiceShare& share, Settings& settings) {
