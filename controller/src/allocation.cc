@@ -262,9 +262,15 @@ Calls DependencyState::Capacity() const {
   return std::min(quota, PoolLimit().value_or(quota));
 }
 
+void DependencyState::SetUnbooked(Member& member, Calls calls) {
+  unbooked += calls - member.unbooked;
+  member.unbooked = calls;
+}
+
 void DependencyState::Forget(const SessionId& session) {
   const auto found = members.find(session);
   if (found == members.end()) return;
+  SetUnbooked(found->second, 0);
   if (knee != nullptr) knee->Leave(found->second);
   members.erase(found);
 }

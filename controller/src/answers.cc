@@ -109,7 +109,8 @@ Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id
   if (learning_) return Renewed(dependency, id);
   const Member& member = dependency.members.at(id);
   const Calls reserved = dependency.ledger.Reserved(id);
-  const std::int64_t free = dependency.policy.quota_or_max() - dependency.ledger.Reserved();
+  const std::int64_t free =
+      dependency.policy.quota_or_max() - dependency.ledger.Reserved() - dependency.unbooked;
   Calls limit = static_cast<Calls>(
       std::min<std::int64_t>(member.offer, reserved + std::max<std::int64_t>(0, free)));  // C1
   // C10: inherited reservations may be far above what is installed; renewing up to them would undo
@@ -161,7 +162,7 @@ void Core::Impl::NoteMode(const DependencyState& dependency, Member& member) con
     member.unbounded = true;
     member.mode_unknown = false;
     member.enforced_from.reset();
-  } else if (member.unbounded && !member.enforced_from.has_value()) {
+  } else if ((member.unbounded || member.mode_unknown) && !member.enforced_from.has_value()) {
     member.enforced_from = Seq(last_seq_ + 1);
   }
 }

@@ -153,9 +153,8 @@ Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session
   member.session = &session;
   // A newcomer is told with its registration. Of who was with the reign before, the store does not
   // know what it was told.
-  const bool observe = dependency.policy.mode == Mode::kObserve;
-  member.unbounded = observe || session.inherited;
-  member.mode_unknown = !observe && session.inherited;
+  member.unbounded = dependency.policy.mode == Mode::kObserve;
+  member.mode_unknown = !member.unbounded && session.inherited;
   member.base = dependency.policy.base();
   if (dependency.knee != nullptr) {
     dependency.knee->Join(member);
@@ -217,6 +216,7 @@ void Core::Impl::On(const TickEvent& /*event*/) {
   EndLearningIfOver();
   confirm_failed_ = false;
   ExpireAll();
+  ForgetUnbooked();
   ForgetRetired();
   for (auto& [name, dependency] : dependencies_) {
     AdvanceLaws(dependency);

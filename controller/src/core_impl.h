@@ -71,7 +71,9 @@ class Core::Impl {
   bool JoinDependency(SessionState& session, const DependencyId& name);
   bool TakeReport(SessionState& session, const DependencyReport& report);
   Calls Acknowledge(DependencyState& dependency, Member& member, const DependencyReport& report);
-  void ChargeUnbounded(DependencyState& dependency, Member& member, Calls in_flight);
+  bool KnowsToEnforce(const Member& member, const DependencyReport& report) const;
+  void NoteUnbooked(DependencyState& dependency, Member& member, const DependencyReport& report);
+  void ForgetUnbooked();
   void GatherWindows(DependencyState& dependency, Member& member, const DependencyReport& report);
   bool IsStale(const DependencyState& dependency, const Member& member, const Window& window) const;
   void FenceOlder(const SessionState& session);

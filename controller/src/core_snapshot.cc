@@ -25,7 +25,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.service = session.service;
   row.instance = session.instance;
   row.session = session.id;
-  row.mode = member.ObservesForSure() ? Mode::kObserve : Mode::kEnforce;
+  row.mode = member.unbounded ? Mode::kObserve : Mode::kEnforce;
   row.enforced = member.in_force.limit;
   row.granted = member.sent.limit;
   row.reserved = dependency.ledger.Reserved(session.id);

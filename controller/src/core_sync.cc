@@ -132,9 +132,8 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   if (report.installed.epoch == epoch_) {
     freed = Acknowledge(dependency, member, report);
     Touch(report.dependency, session.id);
-  } else if (dependency.policy.mode == Mode::kEnforce) {
-    ChargeUnbounded(dependency, member, report.in_flight);
   }
+  NoteUnbooked(dependency, member, report);
   GatherWindows(dependency, member, report);
   member.reported = true;
   member.reported_at = now_;
@@ -157,20 +156,41 @@ Calls Core::Impl::Acknowledge(DependencyState& dependency, Member& member,
                                          std::min(report.in_flight, report.in_force.limit));
   }
   const Calls before = dependency.ledger.Reserved(id);
-  ChargeUnbounded(dependency, member, report.in_flight);
   dependency.ledger.Acknowledge(id, installed, report.in_flight);
-  const bool enforces = member.enforced_from.has_value() && installed >= *member.enforced_from;
-  if (enforces) member.unbounded = false;
+  if (member.unbounded) {
+    dependency.ledger.Charge(id, report.in_flight);
+    member.unbounded = !KnowsToEnforce(member, report);
+  }
   return std::max(0, before - dependency.ledger.Reserved(id));
 }
 
-// More calls than are reserved show that it was not held to any limit.
-void Core::Impl::ChargeUnbounded(DependencyState& dependency, Member& member, Calls in_flight) {
-  const SessionId& id = member.session->id;
-  if (!member.unbounded || in_flight <= dependency.ledger.Reserved(id)) return;
-  member.mode_unknown = false;
-  dependency.ledger.Charge(id, in_flight);
-  Touch(dependency.policy.name, id);
+bool Core::Impl::KnowsToEnforce(const Member& member, const DependencyReport& report) const {
+  return member.enforced_from.has_value() && report.installed.epoch == epoch_ &&
+         report.installed.seq >= *member.enforced_from;
+}
+
+void Core::Impl::NoteUnbooked(DependencyState& dependency, Member& member,
+                              const DependencyReport& report) {
+  const double error = options_.clock_rate_error;
+  if (member.mode_unknown && KnowsToEnforce(member, report)) {
+    member.mode_unknown = false;
+    member.unbooked_until = now_ + dependency.policy.call_deadline * ((1 + error) / (1 - error));
+  }
+  const bool may_run = dependency.policy.mode == Mode::kEnforce &&
+                       (member.mode_unknown || now_ < member.unbooked_until);
+  const Calls more = report.in_flight - dependency.ledger.Reserved(member.session->id);
+  dependency.SetUnbooked(member, may_run ? std::max(0, more) : 0);
+}
+
+// What has been let in before has ended at last, or its session is silent for so long (C3).
+void Core::Impl::ForgetUnbooked() {
+  for (auto& [name, dependency] : dependencies_) {
+    if (dependency.unbooked == 0) continue;
+    for (auto& [id, member] : dependency.members) {
+      const bool over = !member.mode_unknown && now_ >= member.unbooked_until;
+      if (over || !dependency.ledger.LimitHeld(id, now_)) dependency.SetUnbooked(member, 0);
+    }
+  }
 }
 
 void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
@@ -193,7 +213,7 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
     }
   }
   // Who was let in for being observed is in flight, and not to be counted as refused as well.
-  if (member.ObservesForSure()) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
+  if (member.unbounded) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
   member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,
                        dependency.last_window.MeanLatency(), now_);
 }

@@ -55,12 +55,15 @@ struct Member {
   Steps in_force;
   Calls in_flight = 0;
   Calls in_flight_max = 0;
-  // It was told to observe, or may have been by the reign before, and has not acknowledged yet that
-  // it was told to enforce: it may have more calls in flight than any limit says.
+  // It was told to observe, and has not acknowledged yet that it was told to enforce: it may have
+  // more calls in flight than any limit says.
   bool unbounded = false;
-  // It was with the reign before, whose mode nobody knows: it is taken to enforce until it reports
-  // more calls in flight than are reserved for it.
+  // The reign before may have told it to observe, and it has not acknowledged yet either. What it
+  // reports above its reservation may run, or be calls that hang with a caller and have ended at
+  // the provider (C3): it is not booked, but nobody is raised by it.
   bool mode_unknown = false;
+  Calls unbooked = 0;
+  Instant unbooked_until;  // once it has acknowledged: when all that it let in before has ended
   std::optional<Seq> enforced_from;  // the first grant that was sent with that
   Demand demand;
   Calls epoch_in_flight_max = 0;   // since the epoch of its law, or the pool's, began
@@ -68,8 +71,6 @@ struct Member {
   std::unique_ptr<LawRunner> law;  // scope instance only
   KneeMember knee;                 // for the pool law
   Judgements judgements;           // of that law
-
-  bool ObservesForSure() const { return unbounded && !mode_unknown; }
 
   // What it should have.
   Calls wanted = 0;                  // what it could use, before the quota
@@ -113,6 +114,7 @@ struct DependencyState {
   std::unique_ptr<KneeRunner> knee;  // instead of algorithm and runners: the pool law
   Ledger ledger;
   std::map<SessionId, Member> members;
+  std::int64_t unbooked = 0;  // sum over the members; to be changed by SetUnbooked() only
   std::map<ServiceId, ServiceState> services;  // that have members
   Ring ring;                                   // of the services
   std::deque<EarlyLoss> early_losses;
@@ -132,6 +134,7 @@ struct DependencyState {
   std::int64_t shares_clamped_total = 0;
   std::array<std::array<std::int64_t, 2>, kReasons> limit_changes_total{};
 
+  void SetUnbooked(Member& member, Calls calls);
   // Does nothing for who is no member.
   void Forget(const SessionId& session);
   // The limit that the law sets for the pool, or for one instance; nothing with the other scope.

@@ -89,7 +89,7 @@ struct Summary {
   std::array<std::uint64_t, kInvariants> broken{};  // runs in which it did not hold
   Calls limits_max = 0;
   Calls in_flight_max = 0;
-  Calls reserved_max = 0;
+  std::int64_t reserved_max = 0;
   double usable_share = 0;
   absl::Duration starved_max;
   std::int64_t sessions_max = 0;

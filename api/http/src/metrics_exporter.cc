@@ -37,21 +37,23 @@ std::string Label(Enum value) {
   return absl::AsciiStrToLower(std::string(ToString(value)));
 }
 
+double Number(std::int64_t count) { return static_cast<double>(count); }
+
 void AddQuota(const DependencyRow& row, MetricFamilies& families) {
   const std::string& name = row.policy.name.value;
-  families["plimsoll_controller_quota_granted"].Add({name}, row.granted);
-  families["plimsoll_controller_quota_reserved"].Add({name}, row.reserved);
-  families["plimsoll_controller_quota_wanted"].Add({name}, row.wanted);
-  families["plimsoll_controller_quota_orphaned"].Add({name}, row.orphaned);
-  families["plimsoll_controller_quota_shares_clamped_total"].Add(
-      {name}, static_cast<double>(row.shares_clamped_total));
+  families["plimsoll_controller_quota_granted"].Add({name}, Number(row.granted));
+  families["plimsoll_controller_quota_reserved"].Add({name}, Number(row.reserved));
+  families["plimsoll_controller_quota_wanted"].Add({name}, Number(row.wanted));
+  families["plimsoll_controller_quota_orphaned"].Add({name}, Number(row.orphaned));
+  families["plimsoll_controller_quota_shares_clamped_total"].Add({name},
+                                                                 Number(row.shares_clamped_total));
   if (!row.policy.quota) return;
   const Calls quota = *row.policy.quota;
   families["plimsoll_controller_quota_capacity"].Add({name}, quota);
   families["plimsoll_controller_quota_draining"].Add(
-      {name}, std::max<std::int64_t>(0, row.reserved - quota));
+      {name}, Number(std::max<std::int64_t>(0, row.reserved - quota)));
   families["plimsoll_controller_quota_unallocated"].Add(
-      {name}, std::max<std::int64_t>(0, quota - row.reserved));
+      {name}, Number(std::max<std::int64_t>(0, quota - row.reserved)));
 }
 
 bool HasGradient(AlgorithmKind kind) {
@@ -61,7 +63,7 @@ bool HasGradient(AlgorithmKind kind) {
 
 void AddLaw(const DependencyRow& row, MetricFamilies& families) {
   const std::string& name = row.policy.name.value;
-  families["plimsoll_controller_algorithm_limit"].Add({name}, row.algorithm_limit);
+  families["plimsoll_controller_algorithm_limit"].Add({name}, Number(row.algorithm_limit));
   families["plimsoll_controller_window_latency_seconds"].Add(
       {name}, absl::ToDoubleSeconds(row.window_latency));
   if (HasGradient(row.policy.algorithm.kind)) {
@@ -101,12 +103,12 @@ void AddInstances(const Snapshot& snapshot, int pairs_max, MetricFamilies& famil
   }
   if (snapshot.limits.size() > static_cast<std::size_t>(std::max(0, pairs_max))) return;
   // A fenced session and its successor have the same labels: one series, with what both may use.
-  std::map<std::vector<std::string>, Calls> limits;
+  std::map<std::vector<std::string>, std::int64_t> limits;
   for (const LimitRow& row : snapshot.limits) {
     limits[{row.dependency.value, row.service.value, row.instance.value}] += row.granted;
   }
   MetricFamilyBuilder& family = families["plimsoll_controller_instance_limit"];
-  for (const auto& [labels, limit] : limits) family.Add(labels, limit);
+  for (const auto& [labels, limit] : limits) family.Add(labels, Number(limit));
 }
 
 void AddCore(const MetricsInput& input, MetricFamilies& families) {

@@ -153,16 +153,9 @@ TEST(ObserveModeTest, BackToObservingNobodyIsChargedForWhatRuns) {
 // The file says enforce when the controller is started again.
 class RestartTest : public ObserveTest {
  protected:
-  void Restart(StoreState state) {
-    next_.emplace(Policies({TestPolicy("db", 40)}), CoreOptions(), std::move(state));
-    for (const SessionId& agent : agents_) {
-      next_->memory(agent) = driver_.memory(agent);
-      next_->memory(agent).identity = Identity{ServiceId("shop"), InstanceId(agent.value), false};
-    }
-  }
-  void Restart() { Restart(driver_.Successor(8)); }
-  static StoreState Lost() {
-    return {Epoch(8), {}, StoreCondition::kLost, "no file", absl::Seconds(70), true};
+  void Restart() {
+    next_.emplace(Policies({TestPolicy("db", 60)}), CoreOptions(), driver_.Successor(8));
+    for (const SessionId& agent : agents_) next_->memory(agent) = driver_.memory(agent);
   }
   void NextRuns(const SessionId& agent, Calls calls) {
     next_->memory(agent).in_flight = next_->memory(agent).in_flight_max = calls;
@@ -171,53 +164,52 @@ class RestartTest : public ObserveTest {
   std::optional<CoreDriver> next_;
 };
 
-TEST_F(RestartTest, WhatRunsIsBookedWithTheFirstReportAndNobodyRises) {
+TEST_F(RestartTest, NobodyRisesBesideWhatRuns) {
   Restart();
   agents_.push_back(next_->Join("e"));
-  next_->Converse(agents_, absl::Seconds(5));
-  EXPECT_EQ(next_->reserved(), 400);
-  EXPECT_EQ(next_->limit(agents_.back()), 0);
-  for (const SessionId& agent : agents_) EXPECT_LE(next_->limit(agent), 10);
-}
-
-TEST_F(RestartTest, TheQuotaHoldsAsSoonAsTheCallsHaveEnded) {
-  Restart();
-  next_->Converse(agents_, absl::Seconds(2));
+  next_->Converse(agents_, absl::Milliseconds(2'500));
+  EXPECT_EQ(next_->limit(agents_.back()), 0) << "20 calls of the quota are not reserved";
   for (const SessionId& agent : agents_) {
     EXPECT_FALSE(next_->memory(agent).observes);
-    NextRuns(agent, next_->limit(agent));
+    EXPECT_LE(next_->limit(agent), 10);
   }
-  next_->Converse(agents_, absl::Seconds(5));
-  EXPECT_LE(next_->reserved(), 40);
 }
 
-TEST_F(RestartTest, CallsLetInBeforeTheAgentWasToldAreBookedToo) {
+TEST_F(RestartTest, OnceTheCallsHaveEndedWhatIsFreeIsGranted) {
+  Restart();
+  agents_.push_back(next_->Join("e"));
+  next_->Converse(agents_, absl::Seconds(1));
+  for (const SessionId& agent : agents_) NextRuns(agent, next_->limit(agent));
+  next_->Converse(agents_, absl::Seconds(3));
+  EXPECT_GT(next_->limit(agents_.back()), 0);
+}
+
+TEST_F(RestartTest, CallsThatHangWithTheirCallersHinderNobodyAfterTheCallDeadline) {
+  Restart();
+  agents_.push_back(next_->Join("e"));
+  next_->Converse(agents_, absl::Seconds(6));
+  EXPECT_GT(next_->limit(agents_.back()), 0);
+}
+
+TEST_F(RestartTest, CallsLetInBeforeTheAgentWasToldCountToo) {
   for (const SessionId& agent : agents_) Run(agent, 5);
   Restart();
   next_->Sync(agents_[0]);
-  EXPECT_LE(next_->reserved(), 40);
   NextRuns(agents_[0], 170);  // it was not told yet
   next_->Sync(agents_[0]);
-  EXPECT_EQ(next_->reserved(agents_[0]), 170);
+  const SessionId newcomer = next_->Join("e");
+  next_->Converse({newcomer}, absl::Seconds(1));
+  EXPECT_EQ(next_->limit(newcomer), 0);
 }
 
-TEST_F(RestartTest, OnlyWhoRunsMoreThanItMayIsSaidToObserve) {
-  for (const SessionId& agent : agents_) Run(agent, 5);
-  Run(agents_[0], 100);
+TEST_F(RestartTest, WhoIsSilentHindersNobodyWhenItsHoldHasRunOut) {
   Restart();
-  for (const SessionId& agent : agents_) next_->Sync(agent);
-  for (const LimitRow& row : next_->core().TakeSnapshot(next_->now()).limits) {
-    EXPECT_EQ(row.mode, row.session == agents_[0] ? Mode::kObserve : Mode::kEnforce);
-  }
-}
-
-TEST_F(RestartTest, AfterALossOfTheStoreWhatRunsIsBookedToo) {
-  for (const SessionId& agent : agents_) Run(agent, 5);
-  Restart(Lost());
-  ASSERT_TRUE(next_->Take(agents_[0], next_->Sync(agents_[0])));
-  NextRuns(agents_[0], 170);  // let in before the answer came
   next_->Sync(agents_[0]);
-  EXPECT_EQ(next_->reserved(agents_[0]), 170);
+  const SessionId newcomer = next_->Join("e");
+  next_->Converse({newcomer}, absl::Seconds(12));
+  EXPECT_EQ(next_->limit(newcomer), 0);
+  next_->Converse({newcomer}, absl::Seconds(4));
+  EXPECT_GT(next_->limit(newcomer), 0);
 }
 
 TEST(ObserveModeTest, ARestartOfWhatWasEnforcedDelaysNoRaise) {
