@@ -22,12 +22,12 @@ void VisitProbe(Probe& probe, Visit& visit) {
 
 template <typename Law, typename Visit>
 void VisitSimple(Law& law, Visit& visit) {
-  using Config = std::remove_const_t<Law>;
-  if constexpr (std::is_same_v<Config, AimdConfig>) {
+  using Plain = std::remove_const_t<Law>;
+  if constexpr (std::is_same_v<Plain, AimdConfig>) {
     visit("latency_threshold", law.latency_threshold);
     visit("backoff", law.backoff);
     visit("increase", law.increase);
-  } else if constexpr (std::is_same_v<Config, VegasConfig>) {
+  } else if constexpr (std::is_same_v<Plain, VegasConfig>) {
     visit("alpha", law.alpha);
     visit("beta", law.beta);
     visit("threshold", law.threshold);
@@ -35,7 +35,7 @@ void VisitSimple(Law& law, Visit& visit) {
     visit("smoothing", law.smoothing);
     visit("probe_multiplier", law.probe_multiplier);
     visit("fixed_baseline", law.fixed_baseline);
-  } else if constexpr (std::is_same_v<Config, GradientConfig>) {
+  } else if constexpr (std::is_same_v<Plain, GradientConfig>) {
     visit("rtt_tolerance", law.rtt_tolerance);
     visit("smoothing", law.smoothing);
     visit("queue_size", law.queue_size);
@@ -44,7 +44,7 @@ void VisitSimple(Law& law, Visit& visit) {
     visit("probe_interval", law.probe_interval);
     visit("fixed_baseline", law.fixed_baseline);
   } else {
-    static_assert(std::is_same_v<Config, Gradient2Config>);
+    static_assert(std::is_same_v<Plain, Gradient2Config>);
     visit("rtt_tolerance", law.rtt_tolerance);
     visit("smoothing", law.smoothing);
     visit("queue_size", law.queue_size);
@@ -58,13 +58,13 @@ void VisitSimple(Law& law, Visit& visit) {
 // is a double, an int, a bool, an absl::Duration, a LogRule or a VegasStep.
 template <typename Law, typename Visit>
 void VisitSettings(Law& law, Visit&& visit) {
-  using Config = std::remove_const_t<Law>;
-  if constexpr (std::is_same_v<Config, EnvoyGradientConfig>) {
+  using Plain = std::remove_const_t<Law>;
+  if constexpr (std::is_same_v<Plain, EnvoyGradientConfig>) {
     visit("buffer", law.buffer);
     internal::VisitProbe(law.probe, visit);
     visit("floor_updates", law.floor_updates);
     visit("fixed_baseline", law.fixed_baseline);
-  } else if constexpr (std::is_same_v<Config, BdpConfig>) {
+  } else if constexpr (std::is_same_v<Plain, BdpConfig>) {
     visit("explore_min", law.explore_min);
     visit("explore_max", law.explore_max);
     visit("buffer", law.buffer);
@@ -72,7 +72,7 @@ void VisitSettings(Law& law, Visit&& visit) {
     visit("samples_min", law.samples_min);
     internal::VisitProbe(law.probe, visit);
     visit("fixed_baseline", law.fixed_baseline);
-  } else if constexpr (std::is_same_v<Config, FleetKneeConfig>) {
+  } else if constexpr (std::is_same_v<Plain, FleetKneeConfig>) {
     visit("theta", law.theta);
     visit("epoch_min", law.epoch_min);
     visit("epoch_max", law.epoch_max);
