@@ -9,7 +9,7 @@
 namespace plimsoll::internal {
 namespace {
 
-constexpr double kGradientMin = 0.5;
+constexpr double kEnvoyGradientMin = 0.5;
 constexpr double kGradientMax = 2;
 
 bool IsUnderused(double limit, const Observation& observation) {
@@ -98,7 +98,7 @@ Decision EnvoyGradientLaw::Update(EnvoyGradientState& state, const Observation& 
   const Calls before = LimitOf(state);
   const double tolerated_ns = state.baseline_ns * (1 + config_.envoy_gradient.buffer);
   const double ratio = tolerated_ns / static_cast<double>(LatencyNs(observation));
-  const double gradient = std::clamp(ratio, kGradientMin, kGradientMax);
+  const double gradient = std::clamp(ratio, kEnvoyGradientMin, kGradientMax);
   const double scaled = before * gradient;
   const double wanted = std::trunc(scaled + std::sqrt(scaled));
   state.limit = Bounded(config_, wanted);

@@ -10,11 +10,11 @@ namespace plimsoll::internal {
 namespace {
 
 // Of the reference.
-constexpr double kGradientMin = 0.5;
+constexpr double kGradient2Min = 0.5;
 constexpr double kStaleRatio = 2;
 constexpr double kStaleDecay = 0.95;
 // Ours; see the header.
-constexpr double kDropFactor = 0.9;
+constexpr double kGradient2Drop = 0.9;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ Decision Gradient2Law::Compare(double estimate, double baseline_ns,
   const auto latency_ns = static_cast<double>(LatencyNs(observation));
   const double ratio = config_.gradient2.rtt_tolerance * baseline_ns / latency_ns;
   // The order of the arguments matters: it keeps NaN, as the reference does.
-  const double gradient = std::max(std::min(ratio, 1.0), kGradientMin);
+  const double gradient = std::max(std::min(ratio, 1.0), kGradient2Min);
   const bool adds_queue = config_.reference_exact || !(gradient < 1);
   const double wanted = estimate * gradient + (adds_queue ? QueueOf(estimate) : 0);
   const double smoothed = estimate * (1 - smoothing) + wanted * smoothing;
@@ -91,9 +91,9 @@ Decision Gradient2Law::Compare(double estimate, double baseline_ns,
 }
 
 Decision Gradient2Law::CutForDrops(double estimate) const {
-  return {.unclamped = std::min(estimate * kDropFactor, estimate - 1),
+  return {.unclamped = std::min(estimate * kGradient2Drop, estimate - 1),
           .reason = Reason::kErrors,
-          .gradient = kDropFactor};
+          .gradient = kGradient2Drop};
 }
 
 Decision Gradient2Law::Apply(Gradient2State& state, Decision decision) const {

@@ -11,42 +11,42 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json Seconds(absl::Duration value) { return Number(absl::ToDoubleSeconds(value)); }
+Json Finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json Seconds(absl::Duration value) { return Finite(absl::ToDoubleSeconds(value)); }
 
 Json OptimumJson(const std::optional<Optimum>& optimum) {
   if (!optimum) return nullptr;
   return {{"limit", optimum->limit},
-          {"good_per_second", Number(optimum->good)},
+          {"good_per_second", Finite(optimum->good)},
           {"p99_seconds", Seconds(optimum->latency_p99)}};
 }
 
 Json ScoreJson(const std::optional<PhaseScore>& score) {
   if (!score) return nullptr;
-  return {{"goodput", Number(score->goodput)},
-          {"p99", Number(score->p99)},
+  return {{"goodput", Finite(score->goodput)},
+          {"p99", Finite(score->p99)},
           {"to_90_seconds", Seconds(score->to_90)},
           {"converged", score->converged},
-          {"limit", Number(score->limit)},
-          {"overshoot", Number(score->overshoot)},
-          {"oscillation", Number(score->oscillation)},
-          {"fairness", Number(score->fairness)},
-          {"probe_cost", Number(score->probe_cost)}};
+          {"limit", Finite(score->limit)},
+          {"overshoot", Finite(score->overshoot)},
+          {"oscillation", Finite(score->oscillation)},
+          {"fairness", Finite(score->fairness)},
+          {"probe_cost", Finite(score->probe_cost)}};
 }
 
 Json PhaseJson(const PhaseOutcome& phase) {
   const PhaseResult& result = phase.result;
   return {{"name", result.name},
-          {"offered_per_second", Number(result.offered)},
-          {"good_per_second", Number(result.good)},
-          {"rejected_per_second", Number(result.rejected)},
+          {"offered_per_second", Finite(result.offered)},
+          {"good_per_second", Finite(result.good)},
+          {"rejected_per_second", Finite(result.rejected)},
           {"latency_mean_seconds", Seconds(result.latency_mean)},
           {"latency_p50_seconds", Seconds(result.latency_p50)},
           {"latency_p99_seconds", Seconds(result.latency_p99)},
-          {"limit_mean", Number(result.limit_mean)},
-          {"limit_deviation", Number(result.limit_deviation)},
-          {"limit_max", Number(result.limit_max)},
-          {"fairness", Number(result.fairness)},
+          {"limit_mean", Finite(result.limit_mean)},
+          {"limit_deviation", Finite(result.limit_deviation)},
+          {"limit_max", Finite(result.limit_max)},
+          {"fairness", Finite(result.fairness)},
           {"score", ScoreJson(phase.score)}};
 }
 
@@ -87,18 +87,18 @@ Json ScenarioJson(const Outcome& outcome) {
 Json TotalsJson(const LawTotals& totals) {
   return {{"law", totals.law},
           {"overload_phases", totals.phases},
-          {"goodput_mean", Number(totals.goodput_mean)},
-          {"goodput_worst", Number(totals.goodput_worst)},
+          {"goodput_mean", Finite(totals.goodput_mean)},
+          {"goodput_worst", Finite(totals.goodput_worst)},
           {"goodput_worst_at", totals.goodput_worst_at},
-          {"p99_mean", Number(totals.p99_mean)},
-          {"p99_worst", Number(totals.p99_worst)},
-          {"to_90_median_seconds", Number(totals.to_90_median)},
-          {"to_90_max_seconds", Number(totals.to_90_max)},
+          {"p99_mean", Finite(totals.p99_mean)},
+          {"p99_worst", Finite(totals.p99_worst)},
+          {"to_90_median_seconds", Finite(totals.to_90_median)},
+          {"to_90_max_seconds", Finite(totals.to_90_max)},
           {"never_90", totals.never},
-          {"overshoot_mean", Number(totals.overshoot)},
-          {"oscillation_mean", Number(totals.oscillation)},
-          {"fairness_mean", Number(totals.fairness)},
-          {"probe_cost_mean", Number(totals.probe_cost)},
+          {"overshoot_mean", Finite(totals.overshoot)},
+          {"oscillation_mean", Finite(totals.oscillation)},
+          {"fairness_mean", Finite(totals.fairness)},
+          {"probe_cost_mean", Finite(totals.probe_cost)},
           {"phases_below_0_8", totals.below_08},
           {"quota_violations", totals.quota_violations}};
 }

@@ -6,16 +6,16 @@
 namespace plimsoll::internal {
 namespace {
 
-constexpr absl::Duration kAnswerTimeout = absl::Seconds(1);
-constexpr absl::Duration kLeaveTimeout = absl::Seconds(8);
+constexpr absl::Duration kPatience = absl::Seconds(1);
+constexpr absl::Duration kPatienceAtLeaving = absl::Seconds(8);
 // A caller at a limit of 0 makes the agent break off a held sync to say so, but not more often.
-constexpr absl::Duration kInterruptPause = absl::Milliseconds(200);
+constexpr absl::Duration kPauseOfInterrupts = absl::Milliseconds(200);
 
 SessionOptions MakeOptions(const InstanceId& name) {
   SessionOptions options;
   options.service = ServiceId("checkout");
   options.instance = name;
-  options.answer_timeout = kAnswerTimeout;
+  options.answer_timeout = kPatience;
   return options;
 }
 
@@ -115,7 +115,7 @@ void LoadAgent::BreakOff() {
 
 void LoadAgent::OnRefused() {
   if (!exchanging_ || !syncing_ || !admitting() || limiter_->limit() > 0) return;
-  if (now() - sent_at_ < kInterruptPause) return;
+  if (now() - sent_at_ < kPauseOfInterrupts) return;
   BreakOff();
   session_.OnInterrupted(now());
   Drive();
@@ -129,7 +129,7 @@ void LoadAgent::Leave() {
     session_.OnInterrupted(now());
   }
   Drive();
-  net_.queue.After(kLeaveTimeout, [this] { Crash(); });
+  net_.queue.After(kPatienceAtLeaving, [this] { Crash(); });
 }
 
 void LoadAgent::Crash() {

@@ -141,7 +141,8 @@ absl::Status Damaged(const std::string& what) {
 
 enum class Checksums { kNone, kCompare };
 
-absl::StatusOr<std::vector<Bound>> ReadBounds(const SqliteDatabase& database, Checksums checksums) {
+absl::StatusOr<std::vector<Bound>> ReadBoundsAs(const SqliteDatabase& database,
+                                                Checksums checksums) {
   const char* const checksum = checksums == Checksums::kCompare ? ", checksum" : "";
   absl::StatusOr<SqliteStatement> rows =
       database.Prepare(absl::StrCat(kReadBounds, checksum, kFromBound));
@@ -212,7 +213,7 @@ absl::Status CreateTables(const SqliteDatabase& database, const std::string& los
 absl::Status UpgradeTables(const SqliteDatabase& database) {
   return InTransaction(database, [&]() -> absl::Status {
     if (absl::Status altered = database.Execute(kUpgrade); !altered.ok()) return altered;
-    const absl::StatusOr<std::vector<Bound>> bounds = ReadBounds(database, Checksums::kNone);
+    const absl::StatusOr<std::vector<Bound>> bounds = ReadBoundsAs(database, Checksums::kNone);
     if (!bounds.ok()) return bounds.status();
     absl::StatusOr<RowWriter> writer = RowWriter::Make(database);
     if (!writer.ok()) return writer.status();
@@ -236,7 +237,7 @@ absl::StatusOr<MetaRow> ReadMeta(const SqliteDatabase& database, Contents conten
 }
 
 absl::StatusOr<std::vector<Bound>> ReadBounds(const SqliteDatabase& database) {
-  return ReadBounds(database, Checksums::kCompare);
+  return ReadBoundsAs(database, Checksums::kCompare);
 }
 
 RowWriter::RowWriter(SqliteStatement put, SqliteStatement erase, SqliteStatement erase_all,
