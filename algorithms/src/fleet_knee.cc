@@ -13,8 +13,6 @@ namespace {
 
 // Half of the epoch's length, or one latency: by then the calls of the limit before have ended.
 constexpr double kSettlePart = 0.5;
-// However small the limit, the two codes differ by a call.
-constexpr double kDitherMost = 0.5;
 
 double Code(const KneeState& state, int base) {
   if (!state.dithering) return 0;
@@ -76,14 +74,15 @@ KneeState FleetKnee::InitialState(std::uint64_t seed) const {
 }
 
 std::size_t FleetKnee::Add(KneeState& state) const {
-  const auto free = std::find_if(state.replicas.begin(), state.replicas.end(),
-                                 [](const KneeReplica& replica) { return !replica.present; });
-  const auto index = static_cast<std::size_t>(free - state.replicas.begin());
-  if (free == state.replicas.end()) state.replicas.emplace_back();
-  state.replicas[index] = KneeReplica();
+  std::size_t index = state.replicas.size();
+  if (state.free.empty()) {
+    state.replicas.emplace_back();
+  } else {
+    index = state.free.back();
+    state.free.pop_back();
+  }
   state.replicas[index].present = true;
   ++state.present;
-  if (mode_ == KneeMode::kShared) state.first_usable = false;
   return index;
 }
 
@@ -91,24 +90,23 @@ void FleetKnee::Remove(KneeState& state, std::size_t replica) const {
   PLIMSOLL_CHECK(replica < state.replicas.size() && state.replicas[replica].present,
                  "only a replica that is there can go");
   state.replicas[replica] = KneeReplica();
+  state.free.push_back(replica);
   --state.present;
-  if (mode_ == KneeMode::kShared) state.first_usable = false;
 }
 
 Calls FleetKnee::Limit(const KneeState& state, std::size_t replica) const {
   PLIMSOLL_CHECK(mode_ == KneeMode::kPerReplica, "shared pools have one total");
   const KneeReplica& one = state.replicas.at(replica);
-  const double level = state.level * one.weight;
-  const double dither = std::max(state.dither, std::min(kDitherMost, 1 / std::max(1.0, level)));
+  const double level = state.working() * one.weight;
+  const double dither = internal::DitherAt(level, KneeMode::kPerReplica, state);
   const double limit = level * std::exp(dither * Code(state, one.base_code));
   return std::clamp(Round(limit), config_.floor, config_.ceiling);
 }
 
 Calls FleetKnee::Total(const KneeState& state) const {
   PLIMSOLL_CHECK(mode_ == KneeMode::kShared, "replicas with limits of their own have no total");
-  const double dither =
-      std::max(state.dither, std::min(kDitherMost, 0.5 / std::max(1.0, state.level)));
-  const double total = state.level * std::exp(dither * Code(state, state.base_sign));
+  const double dither = internal::DitherAt(state.working(), KneeMode::kShared, state);
+  const double total = state.working() * std::exp(dither * Code(state, state.base_sign));
   return std::clamp(Round(total), config_.floor, config_.ceiling);
 }
 
@@ -120,13 +118,14 @@ absl::Duration FleetKnee::Settle(const KneeState& state) const {
   return absl::Seconds(std::min(kSettlePart * state.epoch_seconds, state.latency));
 }
 
-std::int64_t FleetKnee::SamplesMin(const KneeState& state) const {
-  const std::int64_t replicas = mode_ == KneeMode::kShared ? 1 : std::max(1, state.present);
+std::int64_t FleetKnee::SamplesMin(int live) const {
+  const std::int64_t replicas = mode_ == KneeMode::kShared ? 1 : std::max(1, live);
   return config_.fleet_knee.samples_min * replicas;
 }
 
 KneeDecision FleetKnee::Close(KneeState& state, const KneeEpoch& epoch) const {
-  return internal::KneeClosing(config_, mode_, SamplesMin(state), state, epoch).Close();
+  const std::int64_t samples_min = SamplesMin(epoch.live.value_or(state.present));
+  return internal::KneeClosing(config_, mode_, samples_min, state, epoch).Close();
 }
 
 }  // namespace plimsoll

@@ -11,6 +11,7 @@ constexpr double kLatenciesPerEpoch = 10;
 constexpr int kEpochsLoud = 6;
 constexpr int kEpochsResting = 6;
 constexpr double kLoudest = 0.25;
+constexpr double kDitherMost = 0.5;
 // The standard error that one pair should come to.
 constexpr double kErrorWanted = 0.12;
 // Per replica, a fleet is asked to report at most so often, all together.
@@ -25,7 +26,7 @@ constexpr double kAlarm = 0.30;
 constexpr double kAlarmAtOnce = 0.60;
 constexpr double kReferenceGain = 0.2;
 
-// Elasticity above this certifies that nothing queues.
+// Elasticity above this, whatever its error, certifies that nothing queues.
 constexpr double kCertain = 0.7;
 constexpr double kBaselineGain = 0.3;
 constexpr double kBaselineGainUp = 0.1;
@@ -42,6 +43,8 @@ constexpr double kFarAbove = 2.5;
 constexpr double kPairsFew = 3;
 constexpr double kDoubtOfFew = 1.5;
 
+// Who knows less does not raise.
+constexpr double kErrorToRaise = 0.5;
 constexpr double kRaiseGain = 0.9;
 constexpr double kRaiseMin = 0.03;
 constexpr double kRaiseMax = 0.5;
@@ -74,6 +77,11 @@ double Toward(double from, double to, double gain) {
 
 }  // namespace
 
+double DitherAt(double level, KneeMode mode, const KneeState& state) {
+  const double call = mode == KneeMode::kShared ? 0.5 : 1;
+  return std::max(state.dither, std::min(kDitherMost, call / std::max(1.0, level)));
+}
+
 KneeClosing::KneeClosing(const AlgorithmConfig& config, KneeMode mode, std::int64_t samples_min,
                          KneeState& state, const KneeEpoch& epoch)
     : config_(config),
@@ -82,18 +90,19 @@ KneeClosing::KneeClosing(const AlgorithmConfig& config, KneeMode mode, std::int6
       state_(state),
       epoch_(epoch),
       view_(LookAt(epoch, state, mode)),
-      latency_(view_.ended > 0 ? std::exp(view_.ln_r) : state.latency) {}
+      latency_(view_.latency_known ? std::exp(view_.ln_r) : state.latency) {}
 
 KneeDecision KneeClosing::Close() {
-  decision_.before = state_.level;
-  state_.level = std::min(state_.level, Cap());
+  decision_.before = state_.working();
+  ObeyCap();
+  const double obeyed = state_.working();
   decision_.throughput = view_.x;
   decision_.in_flight = view_.n;
-  decision_.latency = absl::Seconds(view_.ended > 0 ? latency_ : 0);
+  decision_.latency = absl::Seconds(view_.latency_known ? latency_ : 0);
   decision_.failed_share = view_.failed_share();
   decision_.saturated_share = view_.saturated_share;
   decision_.samples = view_.ended;
-  if (view_.ended > 0) state_.latency = latency_;
+  if (view_.latency_known) state_.latency = latency_;
   if (!epoch_.enforced) {
     DropPair();
     End(KneeOutcome::kObserving, Reason::kUnderused);
@@ -103,8 +112,17 @@ KneeDecision KneeClosing::Close() {
   SizeEpoch();
   Plan();
   decision_.baseline = absl::Seconds(state_.baseline);
-  decision_.after = state_.level;
+  decision_.after = state_.working();
+  const bool by_cap = decision_.after == obeyed && obeyed != decision_.before;
+  if (by_cap) decision_.reason = Reason::kCeiling;
   return decision_;
+}
+
+// The level stays what was learnt: a cap may rise again, as members come and go.
+void KneeClosing::ObeyCap() {
+  const double before = state_.working();
+  state_.cap = Cap();
+  Moved(before);
 }
 
 double KneeClosing::Cap() const {
@@ -133,7 +151,7 @@ bool KneeClosing::Brake() {
     return false;
   }
   DropPair();
-  MoveTo(state_.level * std::clamp(1 - share, kBrakeMost, kBrakeLeast));
+  MoveTo(state_.working() * std::clamp(1 - share, kBrakeMost, kBrakeLeast));
   End(KneeOutcome::kBraked, Reason::kErrors);
   return true;
 }
@@ -144,8 +162,8 @@ bool KneeClosing::KeepTarget() {
   if (epoch_.latency <= target || !view_.binding) return false;
   const double factor =
       std::clamp(absl::FDivDuration(target, epoch_.latency), kTargetMost, kLowerLeast);
-  const double level = std::max(state_.level * factor, Needed(view_.x, view_.seen));
-  if (level >= state_.level) return false;
+  const double level = std::max(state_.working() * factor, Needed(view_.x, view_.seen));
+  if (level >= state_.working()) return false;
   DropPair();
   MoveTo(level);
   End(KneeOutcome::kAboveTarget, Reason::kLatencyRose);
@@ -191,14 +209,15 @@ void KneeClosing::Learn() {
 
 void KneeClosing::LearnAtLightLoad() {
   const double used = shared() ? view_.n : view_.n / std::max(1, view_.seen);
-  const bool light = view_.saturated == 0 && used < kLightPart * state_.level;
-  if (!light || view_.ended < kLightSamples) return;
+  const bool light = view_.saturated == 0 && used < kLightPart * state_.working();
+  if (!light || !view_.latency_known || view_.ended < kLightSamples) return;
   state_.baseline = Toward(state_.baseline, latency_,
                            latency_ < state_.baseline ? kBaselineGain : kBaselineGainUp);
 }
 
 // Latency moved while the limits did not: what was learnt is of another dependency.
 bool KneeClosing::NoticeChange() {
+  if (!view_.latency_known) return false;
   if (!state_.reference.has_value()) {
     state_.reference = view_.ln_r;
     return false;
@@ -230,32 +249,36 @@ void KneeClosing::Decide() {
   if (!sums.known() || sums.count < PairsNeeded()) return;
   const double elasticity = sums.elasticity();
   decision_.elasticity = elasticity;
-  decision_.elasticity_error = ErrorOf(sums, view_.ended);
-  if (elasticity > kCertain) state_.baseline = Toward(state_.baseline, latency_, kBaselineGain);
-  const Verdict verdict = Judge(elasticity, decision_.elasticity_error, latency_);
+  const double error = decision_.elasticity_error = ErrorOf(sums, view_.ended);
+  if (elasticity - error > kCertain) {
+    state_.baseline = Toward(state_.baseline, latency_, kBaselineGain);
+  }
+  const Verdict verdict = Judge(elasticity, error, latency_);
   if (verdict != Verdict::kLower && sums.count < kPairsAlone && IsFarAboveBaseline()) return;
   switch (verdict) {
     case Verdict::kRaise: {
-      if (state_.level >= Cap() * (1 - 1e-6)) {
+      if (state_.working() >= Cap() * (1 - 1e-6)) {
         state_.resting = kEpochsResting;
         End(KneeOutcome::kAtCap, Reason::kCeiling);
         break;
       }
       state_.lowered = 0;
       ++state_.raised;
-      MoveTo(state_.level * RaiseFactor(elasticity));
+      MoveTo(state_.working() * RaiseFactor(elasticity));
       End(KneeOutcome::kRaised, Reason::kThroughputGrew);
       break;
     }
     case Verdict::kLower:
       ++state_.lowered;
       state_.raised = 0;
-      MoveTo(state_.level *
-             LowerFactor(state_.level, view_.x / (shared() ? 1 : std::max(1, view_.seen))));
+      MoveTo(state_.working() *
+             LowerFactor(state_.working(), view_.x / (shared() ? 1 : std::max(1, view_.seen))));
       End(KneeOutcome::kLowered, Reason::kThroughputFlat);
       break;
     case Verdict::kHold:
       state_.raised = 0;
+      // Found at the cap: it is no higher than this.
+      if (elasticity + error < kCertain) state_.level = state_.working();
       state_.sums.Scale(kForgetHold);
       End(KneeOutcome::kHeld, Reason::kThroughputFlat);
       break;
@@ -292,7 +315,7 @@ KneeClosing::Verdict KneeClosing::Judge(double elasticity, double error, double 
   const double raise = ratio < kNearBaseline ? 0.7 : ratio < kFarAbove ? 1.5 : 2.5;
   if (z < -lower) return Verdict::kLower;
   const bool near_target = epoch_.latency > kNearTarget * config_.fleet_knee.latency_target;
-  if (z > raise && !near_target) return Verdict::kRaise;
+  if (z > raise && error < kErrorToRaise && !near_target) return Verdict::kRaise;
   return Verdict::kHold;
 }
 
@@ -312,10 +335,15 @@ double KneeClosing::LowerFactor(double level, double throughput) const {
 }
 
 void KneeClosing::MoveTo(double level) {
-  const double before = state_.level;
+  const double before = state_.working();
   state_.level = std::clamp<double>(level, config_.floor, Cap());
-  const double moved = std::abs(std::log(state_.level / before));
-  const double kept = KeptAfterMove(before, state_.level);
+  Moved(before);
+}
+
+// What was learnt at another level says little here.
+void KneeClosing::Moved(double before) {
+  const double moved = std::abs(std::log(state_.working() / before));
+  const double kept = KeptAfterMove(before, state_.working());
   state_.sums.Scale(kept);
   for (KneeReplica& replica : state_.replicas) replica.own.Scale(kept);
   if (moved > kMoved) state_.reference.reset();
@@ -324,8 +352,8 @@ void KneeClosing::MoveTo(double level) {
 void KneeClosing::SizeEpoch() {
   const FleetKneeConfig& knee = config_.fleet_knee;
   const double longest = absl::ToDoubleSeconds(knee.epoch_max);
-  const double shortest = std::min(longest, std::max(absl::ToDoubleSeconds(knee.epoch_min),
-                                                     state_.present / kReplicasPerSecond));
+  const double shortest = std::min(
+      longest, std::max(absl::ToDoubleSeconds(knee.epoch_min), live() / kReplicasPerSecond));
   state_.epoch_seconds = std::clamp(kLatenciesPerEpoch * latency_, shortest, longest);
   if (view_.x > 0) {
     const double wanted = std::sqrt(1 / (2 * view_.x * state_.epoch_seconds)) / kErrorWanted;

@@ -16,6 +16,10 @@ inline double KeptAfterMove(double before, double after) {
   return std::exp(-std::abs(std::log(after / before)) / kMove);
 }
 
+// How far limits of this level are moved, in ln: however small they are, the codes differ by a
+// call.
+double DitherAt(double level, KneeMode mode, const KneeState& state);
+
 // The end of one epoch. Formulas: fleet_knee.h and algorithms/README.md. Used once.
 class KneeClosing {
  public:
@@ -27,6 +31,7 @@ class KneeClosing {
   enum class Verdict { kRaise, kLower, kHold };
 
   // Before anything is learnt of throughput.
+  void ObeyCap();
   bool Brake();
   bool KeepTarget();
   void Learn();
@@ -38,6 +43,7 @@ class KneeClosing {
   void AddPair();
   void AddTotals();
   void AddDifferences();
+  bool Followed(double dn, double level) const;
   void NoteDeviants();
 
   // Decisions.
@@ -50,6 +56,7 @@ class KneeClosing {
   double LowerFactor(double level, double throughput) const;
   double Needed(double throughput, int replicas) const;
   void MoveTo(double level);
+  void Moved(double before);
   void Weigh();
   void WeighAlone();
   void Normalise();
@@ -63,7 +70,8 @@ class KneeClosing {
   void End(KneeOutcome outcome, Reason reason);
 
   bool shared() const { return mode_ == KneeMode::kShared; }
-  bool Compares() const { return !shared() && state_.present >= 2; }
+  int live() const { return epoch_.live.value_or(state_.present); }
+  bool Compares() const { return !shared() && live() >= 2; }
   double Cap() const;
   KneeReplica& At(std::size_t i) { return state_.replicas[i]; }
 

@@ -20,6 +20,10 @@ constexpr double kDeviantGain = 0.3;
 constexpr int kLoweredOften = 3;
 constexpr double kAlonePairs = 3;
 
+// Calls in flight that moved by less than this part of the dither did not follow it: a limit that
+// was not reached, not granted, or in nobody's hands yet. What throughput did then is noise.
+constexpr double kFollowed = 0.25;
+
 double HalfGrowth(double first, double second) { return std::log(second / first) / 2; }
 
 }  // namespace
@@ -28,7 +32,7 @@ void KneeClosing::KeepFirst() {
   for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
     const ReplicaView& view = view_.replicas[i];
     KneeReplica& replica = state_.replicas[i];
-    replica.first_seen = view.seen && view.x > 0 && view.n > 0;
+    replica.first_seen = view.seen && view.steady && view.x > 0 && view.n > 0;
     replica.first_saturated = view.saturated && replica.deviant_epochs == 0;
     replica.first_x = view.x;
     replica.first_n = view.n;
@@ -45,15 +49,20 @@ void KneeClosing::AddTotals() {
   double n = 0;
   for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
     const KneeReplica& replica = state_.replicas[i];
-    if (!replica.first_seen || !view_.replicas[i].seen) continue;
+    if (!replica.first_seen || !view_.replicas[i].seen || !view_.replicas[i].steady) continue;
     first_x += replica.first_x;
     first_n += replica.first_n;
     x += view_.replicas[i].x;
     n += view_.replicas[i].n;
   }
   if (!(first_x > 0 && first_n > 0 && x > 0 && n > 0)) return;
-  state_.sums.Add(-state_.base_sign * HalfGrowth(first_x, x),
-                  -state_.base_sign * HalfGrowth(first_n, n));
+  const double dn = -state_.base_sign * HalfGrowth(first_n, n);
+  if (!Followed(dn, state_.working())) return;
+  state_.sums.Add(-state_.base_sign * HalfGrowth(first_x, x), dn);
+}
+
+bool KneeClosing::Followed(double dn, double level) const {
+  return std::abs(dn) >= kFollowed * DitherAt(level, mode_, state_);
 }
 
 // What all of them have in common is subtracted: it is load, mix or weather.
@@ -70,7 +79,8 @@ void KneeClosing::AddDifferences() {
     const ReplicaView& view = view_.replicas[i];
     const KneeReplica& replica = state_.replicas[i];
     const bool comparable = replica.first_seen && replica.first_saturated && view.saturated &&
-                            view.x > 0 && replica.base_code != 0 && replica.deviant_epochs == 0;
+                            view.steady && view.x > 0 && replica.base_code != 0 &&
+                            replica.deviant_epochs == 0;
     if (!comparable) continue;
     grown.push_back({i, HalfGrowth(replica.first_x, view.x), HalfGrowth(replica.first_n, view.n)});
     mean_x += grown.back().x;
@@ -83,6 +93,7 @@ void KneeClosing::AddDifferences() {
     KneeReplica& replica = At(growth.replica);
     const double dx = -replica.base_code * (growth.x - (compares ? mean_x / count : 0));
     const double dn = -replica.base_code * (growth.n - (compares ? mean_n / count : 0));
+    if (!Followed(dn, state_.working() * replica.weight)) continue;
     state_.sums.Add(dx, dn);
     replica.own.Add(dx, dn);
   }
@@ -125,10 +136,11 @@ void KneeClosing::WeighAlone() {
     KneeReplica& replica = At(i);
     const ReplicaView& view = view_.replicas[i];
     const bool comparable = replica.first_seen && replica.first_saturated && view.saturated &&
-                            view.x > 0 && replica.base_code != 0;
+                            view.steady && view.x > 0 && replica.base_code != 0;
     if (!comparable) continue;
-    replica.own.Add(-replica.base_code * HalfGrowth(replica.first_x, view.x),
-                    -replica.base_code * HalfGrowth(replica.first_n, view.n));
+    const double dn = -replica.base_code * HalfGrowth(replica.first_n, view.n);
+    if (!Followed(dn, state_.working() * replica.weight)) continue;
+    replica.own.Add(-replica.base_code * HalfGrowth(replica.first_x, view.x), dn);
     if (!replica.own.known() || replica.own.count < kAlonePairs) continue;
     const Verdict verdict =
         Judge(replica.own.elasticity(), replica.own.error(), std::exp(view.ln_r));
@@ -137,8 +149,9 @@ void KneeClosing::WeighAlone() {
       continue;
     }
     const double before = replica.weight;
-    const double factor = verdict == Verdict::kRaise ? RaiseFactor(replica.own.elasticity())
-                                                     : LowerFactor(state_.level * before, view.x);
+    const double factor = verdict == Verdict::kRaise
+                              ? RaiseFactor(replica.own.elasticity())
+                              : LowerFactor(state_.working() * before, view.x);
     replica.weight = std::clamp(before * factor, kWeightMin, kWeightMax);
     replica.own.Scale(KeptAfterMove(before, replica.weight));
     weighed = true;
@@ -146,16 +159,18 @@ void KneeClosing::WeighAlone() {
   if (weighed) Normalise();
 }
 
-// No limit moves by this.
+// No limit moves by this, but that the cap holds.
 void KneeClosing::Normalise() {
   double sum = 0;
   for (const KneeReplica& replica : state_.replicas) sum += replica.present ? replica.weight : 0;
   const double mean = sum / state_.present;
   for (KneeReplica& replica : state_.replicas) replica.weight /= mean;
-  state_.level = std::clamp<double>(state_.level * mean, config_.floor, Cap());
+  state_.level = std::clamp(state_.level * mean, static_cast<double>(config_.floor),
+                            std::max(Cap(), state_.level));
 }
 
-// Balanced and in random order, so that what drifts cancels on average.
+// Balanced and in random order, so that what drifts cancels on average. Those who measured come
+// first, so that they are balanced among themselves.
 void KneeClosing::NewPair() {
   state_.second_of_pair = false;
   state_.first_usable = false;
@@ -169,6 +184,9 @@ void KneeClosing::NewPair() {
   for (std::size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[state_.random.Below(i)]);
   }
+  std::stable_partition(order.begin(), order.end(), [this](std::size_t i) {
+    return i < epoch_.replicas.size() && epoch_.replicas[i].length > absl::ZeroDuration();
+  });
   int code = order.size() == 1 ? state_.base_sign : -1;
   for (const std::size_t i : order) {
     At(i).base_code = code;

@@ -24,6 +24,7 @@ ReplicaView LookAtReplica(const ReplicaEpoch& epoch) {
   view.n = in_flight / seconds;
   view.ended = ended > 0 && in_flight > 0;
   view.seen = view.ended || rejected > 0;
+  view.steady = epoch.steady;
   if (view.ended) view.ln_r = std::log(in_flight / ended);
   const bool full = rejected > kRejectedShare * (ended + rejected) ||
                     absl::ToDoubleSeconds(epoch.at_limit) > kAtLimitShare * seconds;
@@ -66,7 +67,8 @@ EpochView LookAt(const KneeEpoch& epoch, const KneeState& state, KneeMode mode) 
   view.saturated_share = shared ? (view.n > 0 ? saturated_n / view.n : 0)
                                 : static_cast<double>(view.saturated) / view.seen;
   view.binding = view.saturated > 0 && view.saturated_share >= kBindingShare;
-  if (latencies.empty()) return view;
+  view.latency_known = !latencies.empty();
+  if (!view.latency_known) return view;
   view.ln_r = shared ? std::log(view.n / view.ended_per_second) : Median(latencies);
   return view;
 }

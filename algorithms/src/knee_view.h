@@ -15,6 +15,7 @@ struct ReplicaView {
   double n = 0;            // mean calls in flight
   double ln_r = 0;         // ln of the latency in seconds; of those with calls that ended
   bool ended = false;      // some calls ended
+  bool steady = false;     // under one limit all the time
 };
 
 // What an epoch says of the pool.
@@ -29,7 +30,8 @@ struct EpochView {
   int saturated = 0;
   double saturated_share = 0;  // of the replicas, or of the calls if they share
   bool binding = false;        // enough of them met their limit for the level to matter
-  double ln_r = 0;             // of the median replica, or of all if they share
+  bool latency_known = false;
+  double ln_r = 0;  // of the median replica, or of all if they share; while it is known
 
   double failed_share() const {
     return ended > 0 ? static_cast<double>(failed) / static_cast<double>(ended) : 0;

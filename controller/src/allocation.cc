@@ -228,9 +228,14 @@ void OfferShares(const DependencyState& dependency, Services& services, const Of
 
 Reason ReasonOf(const DependencyState& dependency, const Member& member) {
   if (member.sent_seq.value == 0 && member.sent.limit == 0) return Reason::kInitial;
-  const bool own = dependency.LimitOf(member).has_value();
-  if (own && member.share < member.wanted) return Reason::kQuotaRebalanced;
-  if (own && dependency.knee != nullptr) return dependency.knee->reason();
+  const bool by_operator =
+      dependency.moved == Reason::kQuotaChanged || dependency.moved == Reason::kConfigReloaded;
+  if (by_operator) return *dependency.moved;
+  const std::optional<Calls> own = dependency.LimitOf(member);
+  if (own.has_value() && member.share < member.wanted) return Reason::kQuotaRebalanced;
+  if (own.has_value() && dependency.knee != nullptr) {
+    return member.offer == *own ? dependency.knee->reason() : Reason::kQuotaRebalanced;
+  }
   if (member.law != nullptr && member.law->last_decision().has_value()) {
     return member.law->last_decision()->reason;
   }

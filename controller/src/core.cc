@@ -113,7 +113,9 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
       now_(former.now_),
       durable_({}) {
   for (const auto& [name, dependency] : former.dependencies_) {
-    if (!dependency.retired) AddDependency(name, dependency.policy);
+    if (dependency.retired) continue;
+    const DependencyState& added = AddDependency(name, dependency.policy);
+    if (added.knee != nullptr) added.knee->Succeed(*dependency.knee);
   }
   StoreState lost;
   lost.epoch = epoch;
@@ -135,6 +137,7 @@ void Core::Impl::Begin(const StoreState& inherited) {
     BeginLearning(inherited.why);
   }
   for (const Bound& bound : inherited.bounds) Inherit(bound);
+  ResumeKnees(inherited.bounds);
   // The quota may have been cut while nobody reigned.
   if (!inherited.bounds.empty()) hasty_until_ = now_ + longest_hold_;
   for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);

@@ -83,6 +83,7 @@ class Core::Impl {
   void AdvanceLaws(DependencyState& dependency);
   void AdvanceKnee(DependencyState& dependency);
   void FinishKneeEpoch(const DependencyId& name);
+  void ResumeKnees(const std::vector<Bound>& bounds);
   void AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max,
                   absl::Duration measured);
   // Decisions: decisions.cc.
@@ -122,6 +123,7 @@ class Core::Impl {
   void ChangeMode(DependencyState& dependency);
   void RebuildLaws(DependencyState& dependency, const Policy& before);
   void RebuildKnee(DependencyState& dependency, bool same);
+  std::unique_ptr<internal::KneeRunner> MakeKnee(const DependencyState& dependency);
   void MakePool(DependencyState& dependency);
   std::unique_ptr<internal::LawRunner> MakeRunner(const DependencyState& dependency,
                                                   const internal::LawRunner* former);

@@ -61,7 +61,9 @@ std::string Because(const Policy& policy, const LawDecision& decision) {
                           " of the calls failed by overload (tolerated: ",
                           Percent(policy.window.drop_tolerance), "): ", Moved(knee));
     case KneeOutcome::kObserving:
-      return "held: limits are not enforced, so moving them would show nothing";
+      return policy.mode == Mode::kObserve
+                 ? "held: limits are not enforced, so moving them would show nothing"
+                 : "held: nothing is raised while the controller learns what was granted before";
     case KneeOutcome::kAboveTarget:
       return absl::StrCat("the latency is above its target of ",
                           Time(policy.algorithm.fleet_knee.latency_target), ": ", Moved(knee));

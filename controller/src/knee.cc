@@ -1,6 +1,8 @@
 // The pool law in the core: when its epochs end, and what follows.
 #include <cmath>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "controller/src/allocation.h"
 #include "controller/src/core_impl.h"
@@ -49,9 +51,23 @@ LawDecision Describe(const DependencyState& dependency) {
 }  // namespace
 
 void Core::Impl::AdvanceKnee(DependencyState& dependency) {
-  if (dependency.knee->Advance(dependency, now_) != KneeRunner::Step::kDecided) return;
-  dependency.moved = Reason::kProbe;  // unless the level itself has moved
+  const bool enforced = dependency.policy.mode == Mode::kEnforce && !learning_;
+  const std::optional<Calls> before = dependency.PoolLimit();
+  if (dependency.knee->Advance(dependency, now_, enforced) != KneeRunner::Step::kDecided) return;
+  // Unless the level itself has moved.
+  if (dependency.PoolLimit() != before) dependency.moved = Reason::kProbe;
   RecordDecision(dependency, nullptr, Describe(dependency));
+}
+
+// A reign before left its bounds, if nothing else.
+void Core::Impl::ResumeKnees(const std::vector<Bound>& bounds) {
+  std::map<DependencyId, std::vector<Calls>> granted;
+  for (const Bound& bound : bounds) granted[bound.key.dependency].push_back(bound.steps.limit);
+  for (auto& [name, calls] : granted) {
+    const auto found = dependencies_.find(name);
+    if (found == dependencies_.end() || found->second.knee == nullptr) continue;
+    found->second.knee->Resume(std::move(calls));
+  }
 }
 
 // The last report of an epoch has come: no need to wait for the next tick.

@@ -1,6 +1,7 @@
 #include "controller/src/knee_runner.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "controller/src/census.h"
@@ -18,8 +19,10 @@ constexpr double kWorthSettling = 0.1;
 constexpr absl::Duration kUnhurried = absl::Seconds(1);
 constexpr absl::Duration kPatienceMin = absl::Milliseconds(300);
 constexpr absl::Duration kPatienceMax = absl::Seconds(1);
-// Who measured less than this part of the epoch says nothing of it.
+// Who measured less than this part of the epoch says nothing of it; nor does who measured more than
+// that, and a late report, by a clock that cannot be right.
 constexpr double kMeasuredPart = 0.5;
+constexpr double kMeasuredMost = 1.5;
 
 FleetKnee MakePoolLaw(const Policy& policy) {
   AlgorithmConfig config = policy.algorithm;
@@ -43,8 +46,16 @@ bool IsThere(const DependencyState& dependency, const Member& member, Instant no
          now - *member.reported_at < 2 * SyncMax(dependency) + kPatienceMax;
 }
 
-bool HasInstalled(const Member& member) {
-  return member.installed.seq >= member.sent_seq && member.sent.limit == member.offer;
+int CountLive(const DependencyState& dependency, Instant now) {
+  return static_cast<int>(std::ranges::count_if(dependency.members, [&](const auto& entry) {
+    return IsThere(dependency, entry.second, now);
+  }));
+}
+
+Calls MedianOf(std::vector<Calls> calls) {
+  const auto middle = calls.begin() + std::ssize(calls) / 2;
+  std::ranges::nth_element(calls, middle);
+  return *middle;
 }
 
 void AddAfter(Window& sum, const Window& window) {
@@ -57,8 +68,9 @@ void AddAfter(Window& sum, const Window& window) {
 
 }  // namespace
 
-KneeRunner::KneeRunner(const Policy& policy, std::uint64_t seed, Instant now)
+KneeRunner::KneeRunner(const Policy& policy, Epoch reign, std::uint64_t seed, Instant now)
     : policy_(policy),
+      reign_(reign),
       law_(MakePoolLaw(policy)),
       state_(law_.InitialState(seed)),
       since_(now),
@@ -67,6 +79,24 @@ KneeRunner::KneeRunner(const Policy& policy, std::uint64_t seed, Instant now)
 void KneeRunner::Continue(const KneeRunner& former) {
   state_ = former.state_;
   last_decision_ = former.last_decision_;
+}
+
+void KneeRunner::Succeed(const KneeRunner& former) {
+  state_.level = former.state_.level;
+  state_.baseline = former.state_.baseline;
+  state_.latency = former.state_.latency;
+}
+
+void KneeRunner::Resume(std::vector<Calls> granted) {
+  std::erase(granted, 0);
+  if (policy_.initial.has_value() || granted.empty()) return;
+  const std::int64_t sum = std::accumulate(granted.begin(), granted.end(), std::int64_t{0});
+  const std::int64_t ceilings = std::ssize(granted) * policy_.algorithm.ceiling;
+  const Calls quota = policy_.quota_or_max() - policy_.join_reserve_or_default();
+  const bool free = sum < std::min<std::int64_t>(ceilings, quota);
+  const double level = shared() ? static_cast<double>(sum) : MedianOf(std::move(granted));
+  // As much as there was is no more than the level.
+  state_.level = free ? level : std::max(state_.level, level);
 }
 
 void KneeRunner::Join(Member& member) { member.knee.replica = law_.Add(state_); }
@@ -107,7 +137,13 @@ void KneeRunner::Enter(Phase phase, Instant now) {
   since_ = now;
 }
 
-KneeRunner::Step KneeRunner::Advance(DependencyState& dependency, Instant now) {
+bool KneeRunner::HasInstalled(const Member& member) const {
+  if (member.sent.limit != member.offer) return false;
+  if (member.sent_seq.value == 0) return member.sent.limit == 0;
+  return member.installed.epoch == reign_ && member.installed.seq >= member.sent_seq;
+}
+
+KneeRunner::Step KneeRunner::Advance(DependencyState& dependency, Instant now, bool enforced) {
   const absl::Duration passed = now - since_;
   switch (phase_) {
     case Phase::kInstalling: {
@@ -134,7 +170,7 @@ KneeRunner::Step KneeRunner::Advance(DependencyState& dependency, Instant now) {
       return Ask(dependency);
     case Phase::kCollecting:
       if (missing_ > 0 && passed < Patience()) return Step::kNothing;
-      return Collect(dependency, now);
+      return Collect(dependency, now, enforced);
   }
   return Step::kNothing;
 }
@@ -144,7 +180,7 @@ KneeRunner::Step KneeRunner::Begin(DependencyState& dependency, Instant now) {
   const bool settled = phase_ == Phase::kSettling;
   for (auto& [id, member] : dependency.members) {
     member.knee.gathered = Window();
-    member.knee.counting = !settled;
+    member.knee.counting = !settled && IsThere(dependency, member, now) && HasInstalled(member);
     member.knee.from = shared() ? Seq() : member.changed_seq;
   }
   Enter(Phase::kMeasuring, now);
@@ -159,49 +195,40 @@ KneeRunner::Step KneeRunner::Ask(DependencyState& dependency) {
   return Step::kAsk;
 }
 
-KneeRunner::Step KneeRunner::Collect(DependencyState& dependency, Instant now) {
+KneeRunner::Step KneeRunner::Collect(DependencyState& dependency, Instant now, bool enforced) {
   std::int64_t samples = 0;
   for (const auto& [id, member] : dependency.members) samples += member.knee.gathered.completed();
-  const bool enough = samples >= law_.SamplesMin(state_);
+  const bool enough = samples >= law_.SamplesMin(CountLive(dependency, now));
   if (!enough && now - began_ < kProlongedAtMost * law_.EpochLength(state_)) {
     Enter(Phase::kMeasuring, now);
     length_ = std::max(law_.EpochLength(state_) / 2, kUnhurried);
     return Step::kNothing;
   }
-  Close(dependency, now);
-  return Step::kDecided;
-}
-
-void KneeRunner::Close(DependencyState& dependency, Instant now) {
-  const KneeEpoch epoch = MakeEpoch(dependency, now);
+  KneeEpoch epoch = MakeEpoch(dependency, now);
+  epoch.enforced = enforced;
   last_decision_ = law_.Close(state_, epoch);
   Enter(Phase::kInstalling, now);
+  return Step::kDecided;
 }
 
 KneeEpoch KneeRunner::MakeEpoch(DependencyState& dependency, Instant now) const {
   KneeEpoch epoch;
   epoch.replicas.resize(state_.replicas.size());
   const absl::Duration least = (now - began_) * kMeasuredPart;
+  const absl::Duration most = (now - began_) * kMeasuredMost + kPatienceMax;
   Window pooled;
   for (const auto& [id, member] : dependency.members) {
-    const Window& window = member.knee.gathered;
-    pooled.MergeParallel(window);
-    if (window.length < least) continue;
-    ReplicaEpoch& replica = epoch.replicas[member.knee.replica];
-    replica.length = window.length;
-    replica.limit = member.in_force.limit;
-    replica.succeeded = window.succeeded;
-    replica.failed = window.dropped;
-    replica.rejected = window.rejected_by(RejectReason::kLimit);
-    replica.in_flight = window.in_flight;
-    replica.at_limit = window.at_limit;
+    const absl::Duration length = member.knee.gathered.length;
+    if (length > most) continue;
+    pooled.MergeParallel(member.knee.gathered);
+    if (length >= least) epoch.replicas[member.knee.replica] = MakeReplicaEpoch(member);
   }
   dependency.last_window = pooled;
   dependency.last_epoch = pooled.length;
   epoch.latency = pooled.latency.Quantile(policy_.window.percentile);
   epoch.drop_tolerance = policy_.window.drop_tolerance;
-  epoch.enforced = policy_.mode == Mode::kEnforce;
-  const Calls members = std::max(1, static_cast<Calls>(dependency.members.size()));
+  epoch.live = CountLive(dependency, now);
+  const Calls members = std::max(1, *epoch.live);
   const auto quota = static_cast<std::int64_t>(policy_.quota_or_max());
   // A shared level does not shrink because few are there to use it: the rest come back.
   epoch.cap =
@@ -209,6 +236,21 @@ KneeEpoch KneeRunner::MakeEpoch(DependencyState& dependency, Instant now) const 
                                   : std::min<std::int64_t>(policy_.algorithm.ceiling,
                                                            (quota + members - 1) / members));
   return epoch;
+}
+
+ReplicaEpoch KneeRunner::MakeReplicaEpoch(const Member& member) const {
+  const Window& window = member.knee.gathered;
+  ReplicaEpoch replica;
+  replica.length = window.length;
+  replica.limit = member.in_force.limit;
+  replica.succeeded = window.succeeded;
+  replica.failed = window.dropped;
+  replica.rejected = window.rejected_by(RejectReason::kLimit);
+  replica.in_flight = window.in_flight;
+  replica.at_limit = window.at_limit;
+  // Who was sent another limit meanwhile measured under two.
+  replica.steady = shared() || member.changed_seq == member.knee.from;
+  return replica;
 }
 
 }  // namespace plimsoll::internal

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "plimsoll/algorithms/fleet_knee.h"
@@ -22,8 +23,8 @@ struct KneeMember {
   bool counting = false;    // its windows belong to the epoch that is measured
   bool missing = false;     // its report for the end of the epoch is being waited for
   bool asked = false;       // its held sync is to be answered, so that it reports
-  Seq from;                 // windows under older grants do not belong to the epoch
-  Window gathered;          // of the epoch, one window after the other
+  Seq from;         // the grant with its limit, as the epoch began; older ones are not of it
+  Window gathered;  // of the epoch, one window after the other
 };
 
 // The pool law at work: makes measurement epochs of what comes and goes in a fleet.
@@ -40,11 +41,18 @@ class KneeRunner {
   // Cuts windows this short, so that every report ends one.
   static constexpr absl::Duration kWindow = absl::Milliseconds(20);
 
-  KneeRunner(const Policy& policy, std::uint64_t seed, Instant now);
+  // For the reign of `reign`: stamps of another say nothing of what was installed.
+  KneeRunner(const Policy& policy, Epoch reign, std::uint64_t seed, Instant now);
 
   // Goes on where `former` stood, which ran the same scope under other settings. Members keep their
   // indexes.
   void Continue(const KneeRunner& former);
+  // Takes over what `former` found, but not its members: it ran the same policy in another reign.
+  void Succeed(const KneeRunner& former);
+  // What is known of a reign before is only how much it had granted to each of those who were
+  // there. Of that the level is made, unless the policy says where to begin, or all had as much as
+  // quota and ceiling allow, which says nothing of the level.
+  void Resume(std::vector<Calls> granted);
 
   void Join(Member& member);
   void Leave(Member& member);
@@ -59,7 +67,8 @@ class KneeRunner {
     kAsk,     // members have been asked: answer their held syncs
     kDecided  // an epoch has ended: the limits of the next are to be installed
   };
-  Step Advance(DependencyState& dependency, Instant now);
+  // `enforced`: limits follow the law, and agents follow their limits.
+  Step Advance(DependencyState& dependency, Instant now, bool enforced);
 
   // The limit of one instance; with scope instance only.
   Calls LimitOf(const Member& member) const;
@@ -78,12 +87,14 @@ class KneeRunner {
   void Enter(Phase phase, Instant now);
   Step Begin(DependencyState& dependency, Instant now);
   Step Ask(DependencyState& dependency);
-  Step Collect(DependencyState& dependency, Instant now);
-  void Close(DependencyState& dependency, Instant now);
+  Step Collect(DependencyState& dependency, Instant now, bool enforced);
   KneeEpoch MakeEpoch(DependencyState& dependency, Instant now) const;
+  ReplicaEpoch MakeReplicaEpoch(const Member& member) const;
+  bool HasInstalled(const Member& member) const;
   absl::Duration Patience() const;
 
   Policy policy_;
+  Epoch reign_;
   FleetKnee law_;
   KneeState state_;
   Phase phase_ = Phase::kInstalling;

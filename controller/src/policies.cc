@@ -101,7 +101,7 @@ void Core::Impl::RebuildKnee(DependencyState& dependency, bool same) {
   const std::unique_ptr<KneeRunner> former = std::exchange(dependency.knee, nullptr);
   if (dependency.policy.algorithm.kind != AlgorithmKind::kFleetKnee) return;
   dependency.pool = nullptr;
-  dependency.knee = std::make_unique<KneeRunner>(dependency.policy, random_.Next(), now_);
+  dependency.knee = MakeKnee(dependency);
   if (same) dependency.knee->Continue(*former);
   for (auto& [id, member] : dependency.members) {
     member.law = nullptr;
@@ -111,10 +111,14 @@ void Core::Impl::RebuildKnee(DependencyState& dependency, bool same) {
 
 void Core::Impl::MakePool(DependencyState& dependency) {
   if (dependency.policy.algorithm.kind == AlgorithmKind::kFleetKnee) {
-    dependency.knee = std::make_unique<KneeRunner>(dependency.policy, random_.Next(), now_);
+    dependency.knee = MakeKnee(dependency);
   } else if (dependency.policy.scope == Scope::kFleet) {
     dependency.pool = MakeRunner(dependency, nullptr);
   }
+}
+
+std::unique_ptr<KneeRunner> Core::Impl::MakeKnee(const DependencyState& dependency) {
+  return std::make_unique<KneeRunner>(dependency.policy, epoch_, law_seeds_.Next(), now_);
 }
 
 std::unique_ptr<LawRunner> Core::Impl::MakeRunner(const DependencyState& dependency,

@@ -236,6 +236,118 @@ TEST(FleetKneeTest, AReportThatIsMissingIsNoChangeOfThroughput) {
   EXPECT_THAT(fleet.state().level, AllOf(Ge(0.85 * plant.Knee()), Le(1.7 * plant.Knee())));
 }
 
+TEST(FleetKneeTest, ASharedPoolConvergesWhileMembersComeAndGo) {
+  const Plant plant{.servers = 32, .service = 0.010, .delay = 0.005};
+  AlgorithmConfig config = KneeFleet::Config();
+  config.initial = 160;
+  KneeFleet fleet = Shared(20, plant, kOver, config);
+  for (std::size_t i = 0; i < 60; ++i) {
+    fleet.law().Remove(fleet.state(), i % 20);
+    fleet.law().Add(fleet.state());
+    fleet.Run();
+  }
+  EXPECT_THAT(fleet.state().level, AllOf(Ge(0.85 * plant.Knee()), Le(1.7 * plant.Knee())));
+}
+
+// A store that fails, a quota that binds: what the law says reaches nobody.
+TEST(FleetKneeTest, LimitsThatReachNobodyTeachNothing) {
+  for (const bool shared : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const KneeMode mode = shared ? KneeMode::kShared : KneeMode::kPerReplica;
+      KneeFleet fleet(*MakeFleetKnee(KneeFleet::Config(), mode), std::vector<Plant>(8), 1600, seed);
+      fleet.Freeze(80, 0.02);  // ten times the knee
+      fleet.Run(200);
+      EXPECT_LE(fleet.state().level, 20) << (shared ? "shared " : "") << seed;
+      EXPECT_LT(fleet.state().baseline, 0.020) << (shared ? "shared " : "") << seed;
+    }
+  }
+}
+
+// What 20 uncertain pairs say.
+ElasticitySums Uncertain(double elasticity, double error) {
+  return {.x = 2 * elasticity, .n = 2, .residuals = 4 * error * error, .count = 20};
+}
+
+TEST(FleetKneeTest, WhatIsUncertainCertifiesNoBaselineAndRaisesNothing) {
+  KneeFleet fleet = PerReplica(8, Plant(), kOver);
+  fleet.Freeze(80, 0);
+  fleet.Run();
+  ASSERT_FALSE(fleet.state().second_of_pair);
+  fleet.Run();
+  ASSERT_TRUE(fleet.state().second_of_pair);
+  fleet.state().sums = Uncertain(0.9, 0.6);
+  fleet.Run(1);
+  EXPECT_EQ(fleet.state().baseline, 0);
+  fleet.state().baseline = fleet.state().latency;
+  fleet.Run();
+  ASSERT_TRUE(fleet.state().second_of_pair);
+  fleet.state().sums = Uncertain(0.9, 0.6);
+  EXPECT_EQ(fleet.Run().outcome, KneeOutcome::kHeld);
+}
+
+TEST(FleetKneeTest, WhatIsCertainDoesBoth) {
+  KneeFleet fleet = PerReplica(8, Plant(), kOver);
+  fleet.Freeze(80, 0);
+  fleet.Run(2);
+  fleet.state().sums = Uncertain(0.9, 0.1);
+  EXPECT_EQ(fleet.Run().outcome, KneeOutcome::kRaised);
+  EXPECT_GT(fleet.state().baseline, 0);
+}
+
+TEST(FleetKneeTest, TwoLimitsInOneEpochShowNoElasticity) {
+  KneeFleet fleet = PerReplica(8, Remote(), kOver);
+  fleet.Run(1);
+  for (int i = 0; i < 10; ++i) {
+    KneeEpoch epoch;
+    for (std::size_t replica = 0; replica < 8; ++replica) {
+      epoch.replicas.push_back({.length = absl::Seconds(1),
+                                .limit = 20,
+                                .succeeded = 100 * fleet.limit(replica),
+                                .rejected = 100,
+                                .in_flight = absl::Seconds(fleet.limit(replica)),
+                                .at_limit = absl::Seconds(1),
+                                .steady = false});
+    }
+    fleet.law().Close(fleet.state(), epoch);
+  }
+  EXPECT_FALSE(fleet.state().sums.known());
+}
+
+TEST(FleetKneeTest, CallsThatWereNeverInFlightHaveNoLatency) {
+  KneeFleet fleet = PerReplica(4, Plant(), kLight);
+  fleet.Run(10);
+  const double before = fleet.state().latency;
+  KneeEpoch epoch;
+  ReplicaEpoch instant;
+  instant.length = absl::Seconds(1);
+  instant.limit = 20;
+  instant.succeeded = 500;
+  instant.rejected = 1;
+  epoch.replicas.resize(4, instant);
+  const KneeDecision decision = fleet.law().Close(fleet.state(), epoch);
+  EXPECT_EQ(decision.latency, absl::ZeroDuration());
+  EXPECT_EQ(fleet.state().latency, before);
+}
+
+TEST(FleetKneeTest, WhoIsNotHeardOfIsNotCountedOn) {
+  KneeFleet fleet = PerReplica(8, Plant{.servers = 1}, 0.9);
+  fleet.Silence({1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(fleet.Run().outcome, KneeOutcome::kTooFewSamples);
+  fleet.settings().live = 1;  // 45 calls in an epoch: enough of one, not of eight
+  EXPECT_EQ(fleet.Run().outcome, KneeOutcome::kNotBinding);
+}
+
+TEST(FleetKneeTest, ThoseWhoAreHeardOfAreMovedAgainstEachOther) {
+  KneeFleet fleet = PerReplica(8, Plant(), kOver);
+  fleet.Silence({1, 2, 3, 4, 5, 6});
+  fleet.settings().live = 2;
+  fleet.Run(2);
+  for (int i = 0; i < 20; ++i) {
+    fleet.Run();
+    EXPECT_TRUE(!fleet.state().dithering || fleet.limit(0) != fleet.limit(7));
+  }
+}
+
 TEST(FleetKneeTest, ThousandReplicasAreNotAskedTwiceASecond) {
   KneeFleet fleet = PerReplica(4000, Plant(), kLight);
   fleet.Run();
@@ -306,11 +418,45 @@ TEST(FleetKneeTest, AFallenCapacityIsNoticedWhileThePoolRestsAtItsCap) {
   EXPECT_LT(fleet.state().level, 25);
 }
 
-TEST(FleetKneeTest, ACapThatFallsIsObeyedAtOnce) {
+TEST(FleetKneeTest, ACapThatFallsIsObeyedAtOnceAndForgottenWhenItRises) {
   KneeFleet fleet = PerReplica(8, Plant(), kLight);
   fleet.settings().cap = 12;
+  const KneeDecision cut = fleet.Run();
+  EXPECT_EQ(fleet.limit(0), 12);
+  EXPECT_EQ(cut.after, 12);
+  EXPECT_EQ(cut.reason, Reason::kCeiling);
+  fleet.Run(20);
+  fleet.settings().cap = 1000;
+  EXPECT_EQ(fleet.Run().reason, Reason::kCeiling);
+  EXPECT_EQ(fleet.limit(0), 20);
+}
+
+TEST(FleetKneeTest, WhileLimitsAreNotEnforcedACapIsNoLevelEither) {
+  KneeFleet fleet = PerReplica(8, Remote(), kOver);
+  fleet.settings().enforced = false;
+  fleet.settings().cap = 10;
+  fleet.Run(20);
+  EXPECT_EQ(fleet.limit(0), 10);
+  fleet.settings().cap = 1000;
   fleet.Run();
-  EXPECT_EQ(fleet.state().level, 12);
+  EXPECT_EQ(fleet.limit(0), 20);
+}
+
+// What a pool at its cap of 16, below its level of 200, is left with.
+double LevelAtCap(const ElasticitySums& sums) {
+  KneeFleet fleet = PerReplica(8, Plant(), kOver);
+  fleet.state().level = 200;
+  fleet.settings().cap = 16;
+  fleet.Freeze(80, 0);
+  fleet.Run(2);
+  fleet.state().sums = sums;
+  EXPECT_EQ(fleet.Run().outcome, KneeOutcome::kHeld);
+  return fleet.state().level;
+}
+
+TEST(FleetKneeTest, AKneeThatIsFoundAtTheCapOutlivesItAndADoubtDoesNot) {
+  EXPECT_EQ(LevelAtCap(Uncertain(0.15, 0.05)), 16);
+  EXPECT_EQ(LevelAtCap(Uncertain(0.5, 0.6)), 200);
 }
 
 TEST(FleetKneeTest, OverloadErrorsBrakeAtOnce) {
@@ -407,6 +553,17 @@ TEST(FleetKneeTest, IndexesStayWhileReplicasComeAndGo) {
   EXPECT_EQ(law.Add(fleet.state()), 1);
   EXPECT_EQ(law.Add(fleet.state()), 3);
   EXPECT_EQ(fleet.state().present, 4);
+}
+
+TEST(FleetKneeTest, PlacesAreTakenAgainBeforeThereAreMore) {
+  KneeFleet fleet = PerReplica(50, Plant(), kOver);
+  const FleetKnee& law = fleet.law();
+  for (std::size_t i = 0; i < 50; i += 2) law.Remove(fleet.state(), i);
+  std::set<std::size_t> places;
+  for (int i = 0; i < 25; ++i) places.insert(law.Add(fleet.state()));
+  EXPECT_EQ(places.size(), 25);
+  EXPECT_EQ(fleet.state().replicas.size(), 50);
+  EXPECT_EQ(law.Add(fleet.state()), 50);
 }
 
 TEST(FleetKneeTest, TheSameSeedGivesTheSameDecisions) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,11 @@ class KneeFleet {
   double seconds() const { return seconds_; }
   Calls limit(std::size_t i) const { return law_.Limit(state_, i); }
   KneeEpoch& settings() { return settings_; }
+  // From now on everybody has so many in flight, give or take `noise` of it, whatever the law says.
+  void Freeze(double limit, double noise) {
+    frozen_ = limit;
+    noise_ = noise;
+  }
   // These do not report.
   void Silence(std::vector<std::size_t> replicas) { silent_ = std::move(replicas); }
 
@@ -93,7 +99,8 @@ class KneeFleet {
   std::vector<ReplicaEpoch> Measure(double seconds) {
     std::vector<ReplicaEpoch> epochs;
     for (std::size_t i = 0; i < plants_.size(); ++i) {
-      epochs.push_back(MeasureOne(plants_[i], offered_[i], law_.Limit(state_, i), seconds));
+      epochs.push_back(
+          MeasureOne(plants_[i], offered_[i], InForce(law_.Limit(state_, i)), seconds));
     }
     return epochs;
   }
@@ -101,7 +108,7 @@ class KneeFleet {
   std::vector<ReplicaEpoch> MeasureShared(double seconds) {
     double offered = 0;
     for (const double each : offered_) offered += each;
-    ReplicaEpoch all = MeasureOne(plants_[0], offered, law_.Total(state_), seconds);
+    ReplicaEpoch all = MeasureOne(plants_[0], offered, InForce(law_.Total(state_)), seconds);
     const auto count = static_cast<std::int64_t>(plants_.size());
     all.limit /= static_cast<Calls>(count);
     all.failed /= count;
@@ -109,6 +116,9 @@ class KneeFleet {
     all.rejected /= count;
     all.in_flight /= count;
     return std::vector<ReplicaEpoch>(plants_.size(), all);
+  }
+  double InForce(double limit) {
+    return frozen_ ? *frozen_ * (1 + random_.Uniform(-noise_, noise_)) : limit;
   }
   ReplicaEpoch MeasureOne(const Plant& plant, double offered, double limit, double seconds) {
     ReplicaEpoch epoch;
@@ -150,6 +160,8 @@ class KneeFleet {
   Random random_;
   KneeEpoch settings_;
   std::vector<std::size_t> silent_;
+  std::optional<double> frozen_;
+  double noise_ = 0;
   Tamper tamper_;
   double seconds_ = 0;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,7 @@ enum class KneeMode {
   kPerReplica,
 };
 
-// What one replica measured in one epoch, all of it under one limit.
+// What one replica measured in one epoch.
 struct ReplicaEpoch {
   absl::Duration length;       // on the replica's clock; zero: nothing is known of this replica
   Calls limit = 0;             // in force
@@ -46,15 +47,17 @@ struct ReplicaEpoch {
   std::int64_t rejected = 0;   // calls refused by the limit
   absl::Duration in_flight;    // integral of the calls in flight over time
   absl::Duration at_limit;     // how long the limit was reached
+  bool steady = true;          // all of it under one limit; otherwise it shows no elasticity
 };
 
 // A measurement epoch that is over.
 struct KneeEpoch {
   std::vector<ReplicaEpoch> replicas;  // by index, as many as the state has
   absl::Duration latency;     // what the policy's window names, of all calls; zero: unknown
-  Calls cap = kCallsMax;      // the level may not be above it: quota or ceiling
+  Calls cap = kCallsMax;      // quota or ceiling: what limits are made from is not above it
+  std::optional<int> live;    // replicas that are heard of; nothing: all that are present
   double drop_tolerance = 1;  // a larger share of failed calls brakes at once
-  bool enforced = true;       // otherwise nothing can be learnt by moving limits
+  bool enforced = true;       // otherwise limits do not move, and moving them teaches nothing
 };
 
 // What a closed epoch led to.
@@ -77,7 +80,7 @@ std::string_view ToString(KneeOutcome outcome);
 struct KneeDecision {
   KneeOutcome outcome = KneeOutcome::kUndecided;
   Reason reason = Reason::kInitial;  // of a level that moved; else why it stayed
-  double before = 0;                 // the level
+  double before = 0;                 // the level, as far as the cap allows
   double after = 0;
   // The inputs, for explanations.
   std::optional<double> elasticity;  // once there are enough pairs
@@ -128,7 +131,9 @@ struct KneeState {
   explicit KneeState(std::uint64_t seed) : random(seed) {}
 
   double level = 0;
+  double cap = kCallsMax;  // of the last epoch; the level outlives it
   std::vector<KneeReplica> replicas;
+  std::vector<std::size_t> free;  // indexes of those who are not present
   int present = 0;
   Random random;
 
@@ -153,6 +158,9 @@ struct KneeState {
 
   double epoch_seconds = 0.5;  // how long the next epoch should be
   double latency = 0.05;       // seconds, of the last epoch
+
+  // What limits are made from.
+  double working() const { return std::min(level, cap); }
 };
 
 // Pure: no clock, no I/O; randomness is part of the state. Thread-safe, but for the state.
@@ -166,9 +174,9 @@ class FleetKnee {
   FleetKnee(const AlgorithmConfig& config, KneeMode mode);
 
   KneeState InitialState(std::uint64_t seed) const;
-  // A replica comes: returns its index. O(number of replicas).
+  // A replica comes: returns its index. O(1).
   std::size_t Add(KneeState& state) const;
-  // It goes: what the pair under way says is void for it.
+  // It goes: what the pair under way says is void for it, and for it alone.
   void Remove(KneeState& state, std::size_t replica) const;
 
   // The limit for one replica: per replica only.
@@ -179,8 +187,8 @@ class FleetKnee {
   // How long the next epoch should be, and how long after the limits are in force it should begin.
   absl::Duration EpochLength(const KneeState& state) const;
   absl::Duration Settle(const KneeState& state) const;
-  // How many calls must have ended in it.
-  std::int64_t SamplesMin(const KneeState& state) const;
+  // How many calls must have ended in it, of `live` replicas that are heard of.
+  std::int64_t SamplesMin(int live) const;
 
   // Ends an epoch: learns from it, and sets the limits of the next.
   KneeDecision Close(KneeState& state, const KneeEpoch& epoch) const;
