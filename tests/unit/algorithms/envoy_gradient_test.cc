@@ -174,10 +174,12 @@ TEST(EnvoyGradientTest, AnIntervalThatWasShortenedHoldsForTheProbeThatIsSchedule
   const auto law = LawOf(config);
   LawState state = EnvoyGradientState{
       .limit = 100, .baseline_ns = 10e6, .probe = ProbeState{.due_in_ns = 3600e9}};
-  for (int i = 0; i < 14; ++i) law->Decide(state, Window(kFast, 100));
-  EXPECT_NE(law->Decide(state, Window(kFast, 100)).reason, Reason::kLatencyRose);
-  EXPECT_EQ(Own(state).probe.observations, 0);
-  EXPECT_TRUE(Own(state).probe.limit > 0) << "after 1.5 s a probe must run";
+  int windows = 0;  // of 100 ms
+  while (Own(state).probe.limit == 0 && windows < 1'000) {
+    law->Decide(state, Window(kFast, 1'000));
+    ++windows;
+  }
+  EXPECT_LE(windows, 16) << "after 1.5 s a probe must run";
 }
 
 TEST(EnvoyGradientTest, ProbesAtOnceWhenStuckAtTheFloor) {

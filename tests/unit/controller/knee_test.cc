@@ -159,7 +159,9 @@ StoreState Inherited(const std::vector<Calls>& limits) {
 Calls LevelAfter(const Policy& policy, const std::vector<Calls>& limits) {
   CoreDriver driver(testing::Policies({policy}), {}, Inherited(limits));
   const Snapshot snapshot = Look(driver);
-  if (policy.scope == Scope::kFleet) return snapshot.dependencies.at(0).algorithm_limit;
+  if (policy.scope == Scope::kFleet) {
+    return static_cast<Calls>(snapshot.dependencies.at(0).algorithm_limit);
+  }
   return snapshot.limits.at(0).explanation.algorithm_limit;
 }
 
