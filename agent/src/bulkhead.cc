@@ -26,6 +26,8 @@ Bulkhead::Bulkhead(std::string dependency, internal::Limiter* limiter)
 Bulkhead::~Bulkhead() { limiter_->Abandon(); }
 
 Admission Bulkhead::TryAcquire() { return limiter_->TryAcquire(); }
+Admission Bulkhead::TryAcquire(const CallOptions&) { return limiter_->TryAcquire(); }
+Admission Bulkhead::Acquire(const CallOptions& options) { return TryAcquire(options); }
 int Bulkhead::limit() const { return limiter_->limit(); }
 GrantStage Bulkhead::stage() const { return limiter_->stage(); }
 int Bulkhead::in_flight() const { return limiter_->in_flight(); }

@@ -85,7 +85,7 @@ Rejection Limiter::Refuse() {
 
 Admission Limiter::RollBack(Instant entered) {
   const Rejection rejection = Refuse();
-  if (in_flight_.Leave(entered)) delete this;
+  if (in_flight_.Leave(entered).last_of_orphan) delete this;
   return rejection;
 }
 
@@ -119,7 +119,7 @@ void Limiter::End(Ending ending, std::int64_t admitted_ns, std::int64_t deadline
   if (at_limit_.running()) [[unlikely]] {
     NoteEndAtLimit(at);
   }
-  if (in_flight_.Leave(at)) [[unlikely]] {
+  if (in_flight_.Leave(at).last_of_orphan) [[unlikely]] {
     delete this;
   }
 }

@@ -17,7 +17,8 @@ static_assert(SameNumber(Rejection::kLimit, RejectReason::kLimit) &&
               SameNumber(Rejection::kQueueFull, RejectReason::kQueueFull) &&
               SameNumber(Rejection::kDeadline, RejectReason::kDeadline) &&
               SameNumber(Rejection::kBreakerOpen, RejectReason::kBreakerOpen) &&
-              SameNumber(Rejection::kDraining, RejectReason::kDraining));
+              SameNumber(Rejection::kDraining, RejectReason::kDraining) &&
+              SameNumber(Rejection::kTenant, RejectReason::kTenant));
 
 void EndOnce(internal::Limiter*& limiter, Ending ending, std::int64_t admitted_ns,
              std::int64_t deadline_ns) {
@@ -39,6 +40,8 @@ std::string_view ToString(Rejection rejection) {
       return "breaker_open";
     case Rejection::kDraining:
       return "draining";
+    case Rejection::kTenant:
+      return "tenant";
   }
   return "";
 }
@@ -57,6 +60,20 @@ Permit::~Permit() { EndOnce(limiter_, Ending::kLeaked, admitted_ns_, deadline_ns
 void Permit::Succeed() { EndOnce(limiter_, Ending::kSucceeded, admitted_ns_, deadline_ns_); }
 void Permit::Drop() { EndOnce(limiter_, Ending::kDropped, admitted_ns_, deadline_ns_); }
 void Permit::Ignore() { EndOnce(limiter_, Ending::kIgnored, admitted_ns_, deadline_ns_); }
+
+void Permit::Finish(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kSuccess:
+    case Outcome::kError:
+      return Succeed();
+    case Outcome::kOverload:
+    case Outcome::kTimeout:
+      return Drop();
+    case Outcome::kCancelled:
+    case Outcome::kIgnored:
+      return Ignore();
+  }
+}
 
 std::chrono::steady_clock::time_point Permit::deadline() const {
   using TimePoint = std::chrono::steady_clock::time_point;

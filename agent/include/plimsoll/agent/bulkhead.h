@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "plimsoll/agent/call_options.h"
 #include "plimsoll/agent/permit.h"
 
 namespace plimsoll {
@@ -54,6 +55,13 @@ class Bulkhead {
   // agent that leaves does. But a bulkhead learns its mode from the controller: before that has
   // spoken for the first time, it admits nothing in either mode.
   Admission TryAcquire();
+
+  // The same for a call with wishes of its own: cost, priority, tenant, deadline. Never waits.
+  Admission TryAcquire(const CallOptions& options);
+
+  // As TryAcquire(), and if the limit is reached, waits for a place as long as `options.wait` and
+  // its deadline allow, if the bulkhead has a queue (BulkheadOptions::queue). Blocks the thread.
+  Admission Acquire(const CallOptions& options);
 
   const std::string& dependency() const { return dependency_; }
   // The limit in force now: what the newest grant says for this moment.

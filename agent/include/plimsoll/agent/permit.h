@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "plimsoll/agent/outcome.h"
+
 namespace plimsoll {
 
 namespace internal {
@@ -19,6 +21,7 @@ enum class Rejection {
   kDeadline,     // the caller's deadline cannot be met
   kBreakerOpen,  // the circuit breaker is open
   kDraining,     // the agent is leaving, or gone
+  kTenant,       // the tenant has as many calls in flight as one may
 };
 // "limit", "queue_full", …; of static storage.
 std::string_view ToString(Rejection rejection);
@@ -44,6 +47,9 @@ class Permit {
   void Drop();
   // The call says nothing about the dependency: it was cancelled, or never sent. No sample.
   void Ignore();
+
+  // The same by one word for every layer, which also tells metrics the kind of a failure.
+  void Finish(Outcome outcome);
 
   // When the call must have ended: its admission plus the policy's call deadline at that time. The
   // quota counts on it, so hand it to your client as the time-out of the whole call, and check it
