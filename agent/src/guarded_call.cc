@@ -72,13 +72,16 @@ void GuardedCall::StartAttempt() {
   running_ = true;
   attempt_.number = ++report_.attempts;
   attempt_.deadline = options_.deadline;
-  if (permit_.has_value()) {
-    attempt_.deadline = std::min(attempt_.deadline, Deadline::In(permit_->time_left()));
-  }
+  if (permit_.has_value()) CutAttemptTo(permit_->time_left());
   if (const nanoseconds timeout = guard_.options_.attempt_timeout; timeout > nanoseconds::zero()) {
-    const Instant end = guard_.parts_->clock.Now() + absl::FromChrono(timeout);
-    attempt_.deadline = std::min(attempt_.deadline, Deadline::FromLeaseClock(end.ns));
+    CutAttemptTo(timeout);
   }
+}
+
+void GuardedCall::CutAttemptTo(nanoseconds time) {
+  if (time == nanoseconds::max()) return;
+  const Instant end = guard_.parts_->clock.Now() + absl::FromChrono(time);
+  attempt_.deadline = std::min(attempt_.deadline, Deadline::FromLeaseClock(end.ns));
 }
 
 bool GuardedCall::End(const AttemptEnd& end) {

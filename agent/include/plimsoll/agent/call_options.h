@@ -21,11 +21,11 @@ struct CallOptions {
   int priority = 0;
 
   // Whom the call is for, if the bulkhead caps tenants. Empty: nobody, no cap. Not a metric label.
-  std::string_view tenant;
+  std::string_view tenant = {};
 
   // When the caller wants to have its answer. A call that cannot be answered by then, given how
   // long calls take now, is refused with kDeadline. It is cut to Deadline::Current().
-  Deadline deadline;
+  Deadline deadline = {};
 
   // How long the call may wait for its turn, if the bulkhead has a queue; zero: not at all.
   // TryAcquire() never waits, whatever it says here.

@@ -44,14 +44,14 @@ enum class PermitCovers {
 
 struct GuardOptions {
   // Give kNoRetries to try once.
-  RetryPolicy retry;
+  RetryPolicy retry = {};
   // The longest that one attempt may take; zero: as long as the call may. It is told to the
   // function, which must keep it; a ThreadPool enforces it from outside.
   std::chrono::nanoseconds attempt_timeout{0};
   PermitCovers permit_covers = PermitCovers::kAttempt;
   // How a thread pauses between attempts. Empty: it blocks. Fibers give their own. Called with
   // no locks held; may return early, but then attempts come early.
-  std::function<void(std::chrono::nanoseconds)> pause;
+  std::function<void(std::chrono::nanoseconds)> pause = {};
 };
 
 // Calls a dependency through all layers, in the one order in which none works against another:

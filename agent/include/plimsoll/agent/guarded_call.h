@@ -59,6 +59,7 @@ class GuardedCall {
   bool Refuse(Rejection rejection, std::chrono::nanoseconds retry_after = {});
   bool AcquirePermit();
   void StartAttempt();
+  void CutAttemptTo(std::chrono::nanoseconds time);
   std::optional<RetryEnd> WhyNotAgain(const AttemptEnd& end);
   void Conclude(RetryEnd end);
   std::chrono::nanoseconds Left(Deadline deadline) const;
