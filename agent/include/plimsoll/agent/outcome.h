@@ -4,8 +4,8 @@
 
 namespace plimsoll {
 
-// How an admitted call ended. One word for what every layer needs to know of it; what is tried again
-// is in retry_policy.h:
+// How an admitted call ended. One word for what every layer needs to know of it; what is tried
+// again is in retry_policy.h:
 //
 //               limit: sample, ending   breaker    retry        metric `kind`
 //   kSuccess    yes, succeeded          success    no           -
