@@ -48,6 +48,8 @@ struct TenantOptions {
   int tracked = 1024;
 };
 
+inline constexpr int kPriorityClassesMax = 8;
+
 // Settings of one bulkhead that are the process's own business. The limit is not among them.
 struct BulkheadOptions {
   // 1 to 8, most important first.
