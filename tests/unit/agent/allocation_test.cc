@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
+#include "plimsoll/agent/breaker.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
@@ -27,12 +29,16 @@ void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(st
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace plimsoll {
 namespace {
@@ -62,6 +68,23 @@ TEST(AllocationTest, TheCounterCounts) {
 }
 
 TEST(AllocationTest, AcquireRefuseAndFinishAllocateNothing) { EXPECT_EQ(AllocationsOf(4000), 0); }
+
+TEST(AllocationTest, ABreakerAllocatesNothingOpenOrClosed) {
+  BreakerOptions options;
+  options.consecutive_failures = 3;
+  options.cool_off = std::chrono::milliseconds(10);
+  options.cool_off_max = options.cool_off;
+  const auto breaker = Breaker::Make(options);
+  ASSERT_TRUE(breaker.ok());
+  const int before = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    if (BreakerEntry entry = (*breaker)->TryEnter(); entry) {
+      entry->Finish(i % 10 < 4 ? Outcome::kError : Outcome::kSuccess);
+    }
+  }
+  EXPECT_EQ(allocations - before, 0);
+  EXPECT_GT((*breaker)->Snapshot().opened, 0);
+}
 
 }  // namespace
 }  // namespace plimsoll
