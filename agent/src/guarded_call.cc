@@ -21,6 +21,10 @@ Admission Admit(Bulkhead& bulkhead, const CallOptions& options) {
                                             : bulkhead.TryAcquire(options);
 }
 
+bool LetsCallsPass(BreakerState state) {
+  return state == BreakerState::kClosed || state == BreakerState::kDisabled;
+}
+
 }  // namespace
 
 GuardedCall::GuardedCall(Guard& guard, const CallOptions& options)
@@ -44,7 +48,7 @@ bool GuardedCall::Begin() {
   PLIMSOLL_CHECK(!running_, "the attempt before must have ended");
   if (concluded_) return false;
   if (Left(options_.deadline) <= nanoseconds::zero()) return Refuse(Rejection::kDeadline);
-  if (!AcquirePermit()) return false;
+  if (!PassBreaker() || !AcquirePermit()) return false;
   StartAttempt();
   return true;
 }
@@ -57,6 +61,20 @@ bool GuardedCall::Refuse(Rejection rejection, nanoseconds retry_after) {
   report_.retry_after = std::max(report_.retry_after, retry_after);
   Conclude(late ? RetryEnd::kDeadline : RetryEnd::kRefused);
   return false;
+}
+
+// A retry does not ask again, but neither does it go on against a breaker that opened meanwhile.
+bool GuardedCall::PassBreaker() {
+  Breaker* const breaker = guard_.layers_.breaker;
+  if (breaker == nullptr) return true;
+  if (report_.attempts > 0) {
+    return LetsCallsPass(breaker->state()) ||
+           Refuse(Rejection::kBreakerOpen, breaker->Snapshot().next_probe);
+  }
+  BreakerEntry entry = breaker->TryEnter();
+  if (!entry) return Refuse(Rejection::kBreakerOpen, entry.retry_after());
+  ticket_.emplace(*std::move(entry));
+  return true;
 }
 
 bool GuardedCall::AcquirePermit() {
@@ -105,6 +123,7 @@ std::optional<RetryEnd> GuardedCall::WhyNotAgain(const AttemptEnd& end) {
   const RetryPolicy& policy = guard_.options_.retry;
   if (!internal::IsRetryable(policy, end.outcome, options_.idempotent)) return RetryEnd::kOutcome;
   if (report_.attempts >= policy.attempts_max) return RetryEnd::kAttempts;
+  if (ticket_.has_value() && ticket_->probe()) return RetryEnd::kAttempts;
   if (std::min(retries_left_, RetryScope::Left()) == 0) return RetryEnd::kAttempts;
   pause_ = guard_.parts_->PauseAfter(policy, report_.attempts, end);
   const bool kept = guard_.options_.permit_covers == PermitCovers::kCall && permit_.has_value();
@@ -117,13 +136,16 @@ std::optional<RetryEnd> GuardedCall::WhyNotAgain(const AttemptEnd& end) {
   return std::nullopt;
 }
 
-// Everything that let the call in is told how it ended.
+// Everything that let the call in is told how it ended; kIgnored if there was no attempt, which
+// frees the place of a probe.
 void GuardedCall::Conclude(RetryEnd end) {
   running_ = false;
   concluded_ = true;
   report_.end = end;
   if (permit_.has_value()) permit_->Finish(report_.outcome);
   permit_.reset();
+  if (ticket_.has_value()) ticket_->Finish(report_.outcome);
+  ticket_.reset();
 }
 
 }  // namespace plimsoll

@@ -36,8 +36,16 @@ class GuardTest : public ::testing::Test {
     };
     return GuardFactory::Make(Layers(), std::move(options), clock_, Random(7));
   }
-  virtual GuardLayers Layers() {
-    return {.bulkhead = bulkhead_.get(), .retry_budget = budget_.get()};
+  GuardLayers Layers() {
+    return {.breaker = breaker_.get(), .bulkhead = bulkhead_.get(), .retry_budget = budget_.get()};
+  }
+
+  // Opens after two failures in a row, for a second.
+  void MakeBreaker() {
+    BreakerOptions options;
+    options.consecutive_failures = 2;
+    options.cool_off_jitter = 0;
+    breaker_ = std::move(Breaker::Make(options, {.clock = &clock_, .seed = 1})).value();
   }
 
   CallOptions Within(absl::Duration time) const {
@@ -57,6 +65,7 @@ class GuardTest : public ::testing::Test {
   ManualClock clock_{RealClock().Now()};
   internal::Limiter* limiter_ = internal::Limiter::Make(clock_);
   std::unique_ptr<Bulkhead> bulkhead_ = BulkheadFactory::Make("payments-api", limiter_);
+  std::unique_ptr<Breaker> breaker_;
   std::unique_ptr<RetryBudget> budget_ =
       RetryBudgetFactory::Make({.ratio = 1, .min_per_second = 100}, clock_);
   std::int64_t grants_ = 0;

@@ -249,6 +249,88 @@ TEST_F(GuardTest, AnOuterGuardWithoutRetriesLeavesThemToTheInnerOne) {
   EXPECT_EQ(calls, 3);
 }
 
+class GuardedByBreakerTest : public GuardTest {
+ protected:
+  GuardedByBreakerTest() {
+    MakeBreaker();
+    guard_ = Make({.retry = {.attempts_max = 3}});
+  }
+
+  GuardReport Call(std::vector<AttemptEnd> ends) {
+    seen_ = 0;
+    return guard_->Call(kIdempotent, Script(std::move(ends)));
+  }
+  void Open() { breaker_->Force(BreakerState::kOpen); }
+  void EndCoolOff() { clock_.Advance(absl::Seconds(2)); }
+
+  std::unique_ptr<Guard> guard_;
+};
+
+TEST_F(GuardedByBreakerTest, AnOpenBreakerCostsNeitherPermitNorBudgetAndSaysWhenToTryAgain) {
+  Open();
+  const GuardReport result = Call({Outcome::kSuccess});
+  EXPECT_TRUE(result.refused());
+  EXPECT_EQ(result.rejection, Rejection::kBreakerOpen);
+  EXPECT_GE(result.retry_after, seconds(1));  // in steps of the breaker, not exactly
+  EXPECT_LT(result.retry_after, milliseconds(1010));
+  EXPECT_EQ(bulkhead_->stats().admitted, 0);
+  EXPECT_EQ(budget_->stats().calls, 0);
+}
+
+TEST_F(GuardedByBreakerTest, SeesTheCallAsAWhole) {
+  EXPECT_EQ(Call({Outcome::kError}).attempts, 3);
+  EXPECT_EQ(breaker_->Snapshot().failures_in_a_row, 1);
+  Call({Outcome::kError, Outcome::kSuccess});
+  EXPECT_EQ(breaker_->Snapshot().failures_in_a_row, 0);
+}
+
+TEST_F(GuardedByBreakerTest, RefusalsOfThisSideAndOverloadAreNoFailures) {
+  for (int i = 0; i < 10; ++i) Call({Outcome::kOverload});
+  Limit(0);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Call({Outcome::kError}).rejection, Rejection::kLimit);
+  EXPECT_EQ(breaker_->state(), BreakerState::kClosed);
+  EXPECT_EQ(breaker_->Snapshot().failures_in_a_row, 0);
+}
+
+TEST_F(GuardedByBreakerTest, ARetryThatIsRefusedLeavesTheFailure) {
+  in_pause_ = [this] { Limit(0); };
+  Call({Outcome::kError});
+  EXPECT_EQ(breaker_->Snapshot().failures_in_a_row, 1);
+}
+
+TEST_F(GuardedByBreakerTest, AProbeThatTheBulkheadRefusesGivesItsPlaceBack) {
+  Open();
+  EndCoolOff();
+  Limit(0);
+  EXPECT_EQ(Call({Outcome::kSuccess}).rejection, Rejection::kLimit);
+  EXPECT_EQ(breaker_->state(), BreakerState::kHalfOpen);
+  Limit(1);
+  EXPECT_TRUE(Call({Outcome::kSuccess}).ok());
+  EXPECT_EQ(breaker_->state(), BreakerState::kClosed);
+}
+
+TEST_F(GuardedByBreakerTest, AProbeIsOneAttempt) {
+  Open();
+  EndCoolOff();
+  EXPECT_EQ(Call({Outcome::kError, Outcome::kSuccess}).attempts, 1);
+  EXPECT_EQ(breaker_->state(), BreakerState::kOpen);
+}
+
+TEST_F(GuardedByBreakerTest, RetriesEndWhenTheBreakerOpensMeanwhile) {
+  in_pause_ = [this] { Open(); };
+  const GuardReport result = Call({Outcome::kError, Outcome::kSuccess});
+  EXPECT_EQ(result.attempts, 1);
+  EXPECT_EQ(result.end, RetryEnd::kRefused);
+  EXPECT_EQ(result.rejection, Rejection::kBreakerOpen);
+  EXPECT_GT(result.retry_after, seconds(0));
+}
+
+TEST_F(GuardedByBreakerTest, AnExceptionIsAFailure) {
+  const auto throws = [](const Attempt&) -> Outcome { throw std::runtime_error("reset"); };
+  EXPECT_THROW(static_cast<void>(guard_->Call(throws)), std::runtime_error);
+  EXPECT_EQ(breaker_->Snapshot().failures_in_a_row, 1);
+}
+
 TEST_F(GuardTest, EveryLayerMayBeAbsent) {
   Guard bare({}, {.retry = kNoRetries});
   EXPECT_TRUE(bare.Call([](const Attempt&) { return Outcome::kSuccess; }).ok());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "plimsoll/agent/breaker.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/call_options.h"
 #include "plimsoll/agent/deadline.h"
@@ -17,8 +18,6 @@
 #include "plimsoll/agent/retry_scope.h"
 
 namespace plimsoll {
-
-class Breaker;
 
 // What stands between a caller and a dependency. Any may be absent (null). They are not owned and
 // must outlive the guard; several guards of one dependency share them.

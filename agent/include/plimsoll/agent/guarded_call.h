@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "plimsoll/agent/breaker.h"
 #include "plimsoll/agent/call_options.h"
 #include "plimsoll/agent/deadline.h"
 #include "plimsoll/agent/guard_result.h"
@@ -57,6 +58,7 @@ class GuardedCall {
 
  private:
   bool Refuse(Rejection rejection, std::chrono::nanoseconds retry_after = {});
+  bool PassBreaker();
   bool AcquirePermit();
   void StartAttempt();
   void CutAttemptTo(std::chrono::nanoseconds time);
@@ -69,6 +71,7 @@ class GuardedCall {
   int retries_left_;           // of the scopes that the first thread was in
   bool running_ = false;       // between Begin() and End()
   bool concluded_ = false;
+  std::optional<BreakerTicket> ticket_;
   std::optional<Permit> permit_;
   Attempt attempt_;
   std::chrono::nanoseconds pause_{0};

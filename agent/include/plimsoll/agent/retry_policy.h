@@ -49,7 +49,7 @@ inline constexpr RetryPolicy kNoRetries = {.attempts_max = 1};
 // Why there was no further attempt.
 enum class RetryEnd {
   kOutcome,   // the outcome is not one to try again; success is one of them
-  kAttempts,  // there were as many as there may be, counted over all layers
+  kAttempts,  // as many as there may be, counted over all layers; a breaker's probe has one
   kBudget,    // the dependency's retry budget is used up
   kDeadline,  // the pause would have ended after the deadline
   kRefused,   // the next one was refused on this side, by limit or breaker
