@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/src/admit.h"
 #include "agent/src/guard_parts.h"
 #include "plimsoll/agent/guard.h"
 #include "plimsoll/core/check.h"
@@ -14,11 +15,6 @@ using std::chrono::nanoseconds;
 CallOptions WithInheritedDeadline(CallOptions options) {
   options.deadline = std::min(options.deadline, Deadline::Current());
   return options;
-}
-
-Admission Admit(Bulkhead& bulkhead, const CallOptions& options) {
-  return options.wait > nanoseconds::zero() ? bulkhead.Acquire(options)
-                                            : bulkhead.TryAcquire(options);
 }
 
 bool LetsCallsPass(BreakerState state) {
@@ -79,7 +75,7 @@ bool GuardedCall::PassBreaker() {
 
 bool GuardedCall::AcquirePermit() {
   if (guard_.layers_.bulkhead == nullptr || permit_.has_value()) return true;
-  Admission admission = Admit(*guard_.layers_.bulkhead, options_);
+  Admission admission = internal::Admit(*guard_.layers_.bulkhead, options_);
   if (!admission) return Refuse(admission.rejection());
   permit_.emplace(*std::move(admission));
   return true;

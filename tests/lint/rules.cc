@@ -66,6 +66,7 @@ const std::vector<Confined>& ConfinedWords() {
   static const std::vector<std::string_view> mutex = {
       "algorithms/core/include/plimsoll/core/mutex.h", "tests/"};
   static const std::vector<std::string_view> thread = {"agent/src/sync_loop.",
+                                                       "agent/src/pool_workers.",
                                                        "agent/src/timer_thread.",
                                                        "agent/examples/",
                                                        "api/http/src/",
