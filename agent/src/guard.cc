@@ -7,6 +7,7 @@
 #include "agent/src/guard_parts.h"
 #include "agent/src/violations.h"
 #include "plimsoll/core/check.h"
+#include "plimsoll/core/mutex.h"
 
 namespace plimsoll {
 namespace {

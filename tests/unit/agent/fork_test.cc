@@ -11,6 +11,7 @@
 #include "agent/src/agent_factory.h"
 #include "agent/src/timer_thread.h"
 #include "plimsoll/agent/agent.h"
+#include "plimsoll/agent/thread_pool.h"
 #include "tests/unit/agent/fake_transport.h"
 #include "tests/unit/agent/manual_clock.h"
 
@@ -124,6 +125,18 @@ TEST_F(ForkTest, AnAgentThatTheChildStartsIsItsOwn) {
     const bool granted = (*own)->WaitUntilGranted(kLong).ok() && payments.limit() == 3;
     return granted && IsDraining(*payments_) && (*own)->Drain(kLong).ok();
   });
+}
+
+TEST(ThreadPoolForkTest, TheChildsCopyRefusesAndMayBeDestroyed) {
+  auto pool = *ThreadPool::Start({.dependency = "payments-api", .threads = 2});
+  auto call = pool->Submit([] { return 1; });
+  ExpectInChild([&] {
+    const bool refused = pool->Submit([] {}).rejection() == Rejection::kDraining;
+    const bool ended = call.Get().end == TaskEnd::kRefused;
+    pool.reset();
+    return refused && ended;
+  });
+  EXPECT_EQ(call.Get().value, 1);
 }
 
 TEST(TimerForkTest, TheChildRunsItsOwnTimersAndNoneOfItsParents) {

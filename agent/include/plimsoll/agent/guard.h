@@ -69,7 +69,7 @@ struct GuardOptions {
 //   goes on to the caller.
 //
 // Thread-safe. Call() runs the function in the calling thread; it allocates nothing of its own and
-// takes no lock unless it pauses. For asynchronous clients: GuardedCall.
+// takes no lock. For asynchronous clients: GuardedCall.
 class Guard {
  public:
   // Aborts if Validate(options) finds faults.
