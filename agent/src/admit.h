@@ -7,9 +7,9 @@
 namespace plimsoll::internal {
 
 // A permit as the options want it: waiting for one only if they say so.
-inline Admission Admit(Bulkhead& bulkhead, const CallOptions& options) {
-  return options.wait > std::chrono::nanoseconds::zero() ? bulkhead.Acquire(options)
-                                                         : bulkhead.TryAcquire(options);
+inline Admission Admit(Bulkhead& bulkhead, const CallOptions& options, CallSite site) {
+  return options.wait > std::chrono::nanoseconds::zero() ? bulkhead.Acquire(options, site)
+                                                         : bulkhead.TryAcquire(options, site);
 }
 
 }  // namespace plimsoll::internal

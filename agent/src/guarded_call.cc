@@ -23,8 +23,11 @@ bool LetsCallsPass(BreakerState state) {
 
 }  // namespace
 
-GuardedCall::GuardedCall(Guard& guard, const CallOptions& options)
-    : guard_(guard), options_(WithInheritedDeadline(options)), retries_left_(RetryScope::Left()) {}
+GuardedCall::GuardedCall(Guard& guard, const CallOptions& options, CallSite site)
+    : guard_(guard),
+      options_(WithInheritedDeadline(options)),
+      site_(site),
+      retries_left_(RetryScope::Left()) {}
 
 GuardedCall::~GuardedCall() {
   if (running_) {
@@ -75,7 +78,7 @@ bool GuardedCall::PassBreaker() {
 
 bool GuardedCall::AcquirePermit() {
   if (guard_.layers_.bulkhead == nullptr || permit_.has_value()) return true;
-  Admission admission = internal::Admit(*guard_.layers_.bulkhead, options_);
+  Admission admission = internal::Admit(*guard_.layers_.bulkhead, options_, site_);
   if (!admission) return Refuse(admission.rejection());
   permit_.emplace(*std::move(admission));
   return true;
@@ -86,16 +89,11 @@ void GuardedCall::StartAttempt() {
   running_ = true;
   attempt_.number = ++report_.attempts;
   attempt_.deadline = options_.deadline;
-  if (permit_.has_value()) CutAttemptTo(permit_->time_left());
+  if (permit_.has_value()) attempt_.deadline = std::min(attempt_.deadline, permit_->due());
   if (const nanoseconds timeout = guard_.options_.attempt_timeout; timeout > nanoseconds::zero()) {
-    CutAttemptTo(timeout);
+    const Instant end = guard_.parts_->clock.Now() + absl::FromChrono(timeout);
+    attempt_.deadline = std::min(attempt_.deadline, Deadline::FromLeaseClock(end.ns));
   }
-}
-
-void GuardedCall::CutAttemptTo(nanoseconds time) {
-  if (time == nanoseconds::max()) return;
-  const Instant end = guard_.parts_->clock.Now() + absl::FromChrono(time);
-  attempt_.deadline = std::min(attempt_.deadline, Deadline::FromLeaseClock(end.ns));
 }
 
 bool GuardedCall::End(const AttemptEnd& end) {

@@ -38,9 +38,9 @@ CallOptions PoolCore::WithDeadline(const CallOptions& options) const {
 }
 
 std::shared_ptr<PoolEntry> PoolCore::Enqueue(const CallOptions& options,
-                                             std::shared_ptr<PoolTask> task) {
+                                             std::shared_ptr<PoolTask> task, CallSite site) {
   auto entry = std::make_shared<PoolEntry>(shared_from_this(), std::move(task),
-                                           WithDeadline(options), RetryScope::Left());
+                                           WithDeadline(options), site, RetryScope::Left());
   if (InChild()) {
     entry->phase = PoolPhase::kRefused;
     entry->rejection = Rejection::kDraining;

@@ -27,7 +27,8 @@ class PoolCore final : public std::enable_shared_from_this<PoolCore>, private Fo
   ~PoolCore() override;
 
   // Puts it into the queue, or refuses it: see its phase.
-  std::shared_ptr<PoolEntry> Enqueue(const CallOptions& options, std::shared_ptr<PoolTask> task);
+  std::shared_ptr<PoolEntry> Enqueue(const CallOptions& options, std::shared_ptr<PoolTask> task,
+                                     CallSite site);
 
   // For the pool's threads: waits for a task; null if there will be none. Then Begin() or Refuse(),
   // and if Begin() said so, Judge() and Finish(). The permit ends in between, so that who has the

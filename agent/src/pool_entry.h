@@ -30,11 +30,12 @@ enum class PoolPhase {
 class PoolEntry {
  public:
   PoolEntry(std::shared_ptr<PoolCore> its_core, std::shared_ptr<PoolTask> its_task,
-            const CallOptions& its_options, int its_retries)
+            const CallOptions& its_options, CallSite its_site, int its_retries)
       : core(std::move(its_core)),
         task(std::move(its_task)),
         tenant(its_options.tenant),
         options(its_options),
+        site(its_site),
         retries(its_retries) {
     options.tenant = tenant;  // the caller's text may be gone by then
   }
@@ -46,7 +47,8 @@ class PoolEntry {
   const std::shared_ptr<PoolCore> core;
   const std::shared_ptr<PoolTask> task;
   const std::string tenant;
-  CallOptions options;    // set at construction; never `never`
+  CallOptions options;  // set at construction; never `never`
+  const CallSite site;
   const int retries;      // what the submitter had left
   std::stop_source stop;  // thread-safe by itself
 

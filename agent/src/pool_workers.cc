@@ -22,7 +22,7 @@ constexpr std::size_t kThreadNameMax = 15;
 // No later than the permit's own, on which the quota counts.
 Deadline DeadlineOf(const PoolEntry& entry, const std::optional<Permit>& permit) {
   const Deadline own = entry.options.deadline;
-  return permit.has_value() ? std::min(own, Deadline::In(permit->time_left())) : own;
+  return permit.has_value() ? std::min(own, permit->due()) : own;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void PoolWorkers::Run() {
 void PoolWorkers::Carry(const std::shared_ptr<PoolEntry>& entry) {
   std::optional<Permit> permit;
   if (options_.bulkhead != nullptr) {
-    Admission admission = Admit(*options_.bulkhead, entry->options);
+    Admission admission = Admit(*options_.bulkhead, entry->options, entry->site);
     if (!admission) return core_->Refuse(entry, admission.rejection());
     permit.emplace(*std::move(admission));
   }

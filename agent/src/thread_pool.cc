@@ -54,8 +54,8 @@ ThreadPool::ThreadPool(std::unique_ptr<internal::PoolWorkers> workers)
 ThreadPool::~ThreadPool() = default;
 
 internal::PoolTicket ThreadPool::Enqueue(const CallOptions& options,
-                                         std::shared_ptr<internal::PoolTask> task) {
-  return internal::PoolTicket(workers_->core().Enqueue(options, std::move(task)));
+                                         std::shared_ptr<internal::PoolTask> task, CallSite site) {
+  return internal::PoolTicket(workers_->core().Enqueue(options, std::move(task), site));
 }
 
 absl::Status ThreadPool::Drain(std::chrono::nanoseconds timeout) {

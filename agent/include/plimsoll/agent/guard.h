@@ -87,11 +87,11 @@ class Guard {
   //   });
   //   if (charged.refused()) return Unavailable(*charged.rejection, charged.retry_after);
   template <typename F>
-  auto Call(const CallOptions& options, F&& function) {
+  auto Call(const CallOptions& options, F&& function, CallSite site = CallSite::Here()) {
     using Answer = internal::GuardAnswer<std::decay_t<std::invoke_result_t<F&, const Attempt&>>>;
     GuardResult<typename Answer::Value> result;
     const RetryScope retries(retries_shared());
-    GuardedCall call(*this, options);
+    GuardedCall call(*this, options, site);
     while (call.Begin()) {
       const DeadlineScope deadline(call.attempt().deadline);
       if (!call.End(Answer::Take(function(call.attempt()), result))) break;
@@ -101,8 +101,8 @@ class Guard {
     return result;
   }
   template <typename F>
-  auto Call(F&& function) {
-    return Call(CallOptions(), std::forward<F>(function));
+  auto Call(F&& function, CallSite site = CallSite::Here()) {
+    return Call(CallOptions(), std::forward<F>(function), site);
   }
 
   const GuardOptions& options() const { return options_; }

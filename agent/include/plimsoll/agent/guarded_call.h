@@ -39,7 +39,7 @@ struct Attempt {
 class GuardedCall {
  public:
   // `options` is copied, but not the text of its tenant, which must outlive the call.
-  GuardedCall(Guard& guard, const CallOptions& options);
+  GuardedCall(Guard& guard, const CallOptions& options, CallSite site = CallSite::Here());
   ~GuardedCall();
   GuardedCall(const GuardedCall&) = delete;
   GuardedCall& operator=(const GuardedCall&) = delete;
@@ -61,15 +61,15 @@ class GuardedCall {
   bool PassBreaker();
   bool AcquirePermit();
   void StartAttempt();
-  void CutAttemptTo(std::chrono::nanoseconds time);
   std::optional<RetryEnd> WhyNotAgain(const AttemptEnd& end);
   void Conclude(RetryEnd end);
   std::chrono::nanoseconds Left(Deadline deadline) const;
 
   Guard& guard_;
   const CallOptions options_;  // its deadline: of the call as a whole
-  int retries_left_;           // of the scopes that the first thread was in
-  bool running_ = false;       // between Begin() and End()
+  const CallSite site_;
+  int retries_left_;      // of the scopes that the first thread was in
+  bool running_ = false;  // between Begin() and End()
   bool concluded_ = false;
   std::optional<BreakerTicket> ticket_;
   std::optional<Permit> permit_;

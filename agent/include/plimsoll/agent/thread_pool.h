@@ -86,14 +86,15 @@ class ThreadPool {
   // permit. If the function returns an Outcome, an AttemptEnd or a pair that begins with one, that
   // is how its permit ends.
   template <typename F>
-  PoolCall<std::decay_t<F>> Submit(const CallOptions& options, F&& function) {
+  PoolCall<std::decay_t<F>> Submit(const CallOptions& options, F&& function,
+                                   CallSite site = CallSite::Here()) {
     auto task =
         std::make_shared<internal::PoolFunction<std::decay_t<F>>>(std::forward<F>(function));
-    return {Enqueue(options, task), task};
+    return {Enqueue(options, task, site), task};
   }
   template <typename F>
-  PoolCall<std::decay_t<F>> Submit(F&& function) {
-    return Submit(CallOptions(), std::forward<F>(function));
+  PoolCall<std::decay_t<F>> Submit(F&& function, CallSite site = CallSite::Here()) {
+    return Submit(CallOptions(), std::forward<F>(function), site);
   }
 
   // Refuses new tasks from here on, and waits for those there are. kDeadlineExceeded after
@@ -106,8 +107,8 @@ class ThreadPool {
  private:
   friend class ThreadPoolFactory;
   explicit ThreadPool(std::unique_ptr<internal::PoolWorkers> workers);
-  internal::PoolTicket Enqueue(const CallOptions& options,
-                               std::shared_ptr<internal::PoolTask> task);
+  internal::PoolTicket Enqueue(const CallOptions& options, std::shared_ptr<internal::PoolTask> task,
+                               CallSite site);
 
   const std::unique_ptr<internal::PoolWorkers> workers_;
 };
