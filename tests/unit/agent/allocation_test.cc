@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "plimsoll/agent/breaker.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
@@ -89,6 +90,23 @@ int AllocationsOfWishes(int calls) {
 TEST(AllocationTest, WishesAndEndingsAllocateNothing) { EXPECT_EQ(AllocationsOfWishes(4000), 0); }
 
 TEST(AllocationTest, AcquireRefuseAndFinishAllocateNothing) { EXPECT_EQ(AllocationsOf(4000), 0); }
+
+TEST(AllocationTest, ABreakerAllocatesNothingOpenOrClosed) {
+  BreakerOptions options;
+  options.consecutive_failures = 3;
+  options.cool_off = std::chrono::milliseconds(10);
+  options.cool_off_max = options.cool_off;
+  const auto breaker = Breaker::Make(options);
+  ASSERT_TRUE(breaker.ok());
+  const int before = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    if (BreakerEntry entry = (*breaker)->TryEnter(); entry) {
+      entry->Finish(i % 10 < 4 ? Outcome::kError : Outcome::kSuccess);
+    }
+  }
+  EXPECT_EQ(allocations - before, 0);
+  EXPECT_GT((*breaker)->Snapshot().opened, 0);
+}
 
 }  // namespace
 }  // namespace plimsoll

@@ -51,6 +51,10 @@ struct CallOptions {
   // How long the call may wait for its turn, if the bulkhead has a queue; zero: not at all.
   // TryAcquire() never waits, whatever it says here.
   std::chrono::nanoseconds wait{0};
+
+  // Doing the call twice does no more than doing it once, so a Guard may try it again although the
+  // first attempt may have taken effect. See RetryPolicy. A bulkhead does not ask.
+  bool idempotent = false;
 };
 
 // Bytes as units: one for every `unit` bytes begun, at least 1 and at most 1,000,000. Requires

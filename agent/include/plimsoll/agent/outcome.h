@@ -4,13 +4,14 @@
 
 namespace plimsoll {
 
-// How an admitted call ended. One word for what every layer needs to know of it:
+// How an admitted call ended. One word for what every layer needs to know of it; what is tried
+// again is in retry_policy.h:
 //
 //               limit: sample, ending   breaker    retry        metric `kind`
 //   kSuccess    yes, succeeded          success    no           -
-//   kError      yes, succeeded          failure    if budget    error
-//   kOverload   yes, dropped            nothing    if budget    overload
-//   kTimeout    yes, dropped            failure    if budget    timeout
+//   kError      yes, succeeded          failure    idempotent   error
+//   kOverload   yes, dropped            nothing    yes          overload
+//   kTimeout    yes, dropped            failure    if told so   timeout
 //   kCancelled  no, ignored             nothing    no           cancelled
 //   kIgnored    no, ignored             nothing    no           -
 enum class Outcome {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "plimsoll/agent/deadline.h"
 #include "plimsoll/agent/outcome.h"
 
 namespace plimsoll {
@@ -71,6 +72,8 @@ class Permit {
   // The same as a duration from now: zero or negative if it has passed, zero if the permit has
   // ended, nanoseconds::max() if there is no deadline.
   std::chrono::nanoseconds time_left() const;
+  // The same as a value to hand on, without a clock read; also after the permit has ended.
+  Deadline due() const { return Deadline::FromLeaseClock(call_.deadline_ns); }
 
  private:
   friend class internal::Limiter;
