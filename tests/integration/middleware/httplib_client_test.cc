@@ -3,6 +3,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "plimsoll/agent/guard.h"
 #include "plimsoll/middleware/httplib_client.h"
 #include "tests/integration/middleware/granted_bulkhead.h"
 
@@ -61,6 +62,7 @@ class HttplibClient : public ::testing::Test {
 
   GrantedBulkhead bulkhead_{1};
   int port_ = 0;
+  std::chrono::nanoseconds paused_{0};
 
  private:
   std::counting_semaphore<> release_{0};
@@ -127,6 +129,21 @@ TEST_F(HttplibClient, ACallerThatGivesUpSaysNothingOfTheDependency) {
   httplib::Client client("127.0.0.1", port_);
   EXPECT_EQ(Send(client, *bulkhead_, request).outcome, Outcome::kCancelled);
   EXPECT_EQ(bulkhead_->stats().ignored, 1);
+}
+
+TEST_F(HttplibClient, IsTheFunctionOfAGuard) {
+  Guard guard({.bulkhead = &*bulkhead_}, {.pause = [this](auto pause) { paused_ = pause; }});
+  httplib::Client client("127.0.0.1", port_);
+  const auto result =
+      guard.Call({.deadline = Deadline::In(seconds(60))}, [&](const Attempt& attempt) {
+        HttplibAnswer answer = SendBy(attempt.deadline, client, Request("/status/503"));
+        return std::pair(AttemptEnd(answer.outcome, answer.retry_after.value_or(seconds(0))),
+                         std::move(answer));
+      });
+  EXPECT_EQ(result.attempts, 3);
+  EXPECT_EQ(result.value->result->status, 503);
+  EXPECT_GE(paused_, seconds(7));  // as the dependency asked for
+  EXPECT_EQ(bulkhead_->stats().ended_by(Outcome::kOverload), 3);
 }
 
 TEST_F(HttplibClient, ARefusedConnectionIsAnError) {

@@ -62,7 +62,7 @@ bool ServerCall::Admit() {
     refused_ = admission.rejection();
     return false;
   }
-  deadline_ = std::min(call.deadline, Deadline::In(admission->time_left()));
+  deadline_ = std::min(call.deadline, admission->due());
   permit_.emplace(*std::move(admission));
   return true;
 }

@@ -121,8 +121,8 @@ HttplibAnswer Send(httplib::Client& client, Bulkhead& bulkhead, const httplib::R
                    const CallOptions& call, const HttplibClientOptions& options, CallSite site) {
   Admission admission = internal::Ask(bulkhead, call, site);
   if (!admission) return Refused(admission.rejection());
-  const Deadline deadline = std::min(call.deadline, Deadline::In(admission->time_left()));
-  HttplibAnswer answer = SendBy(deadline, client, request, options);
+  HttplibAnswer answer =
+      SendBy(std::min(call.deadline, admission->due()), client, request, options);
   admission->Finish(answer.outcome);
   return answer;
 }

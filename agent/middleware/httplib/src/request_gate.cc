@@ -112,7 +112,7 @@ bool RequestGate::Admit(const httplib::Request& request, httplib::Response& resp
     return false;
   }
   current.permit.emplace(*std::move(admission));
-  current.scope.emplace(std::min(call.deadline, Deadline::In(current.permit->time_left())));
+  current.scope.emplace(std::min(call.deadline, current.permit->due()));
   return true;
 }
 
