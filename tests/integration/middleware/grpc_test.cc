@@ -274,17 +274,17 @@ BulkheadStats StatsOfACallThatIsLeft(LimitedServer& server, bool by_deadline) {
   return server.bulkhead_->stats();
 }
 
-TEST(GrpcServerOfSyncApi, ACallerThatCancelsSaysNothingOfTheServer) {
-  LimitedServer server(1, false);
+TEST_P(GrpcServer, ACallerThatCancelsSaysNothingOfTheServer) {
+  LimitedServer server(1, GetParam());
   EXPECT_EQ(StatsOfACallThatIsLeft(server, false).ended_by(Outcome::kCancelled), 1);
 }
 
-TEST(GrpcServerOfSyncApi, ACallThatOutlastsItsDeadlineIsATimeout) {
-  LimitedServer server(1, false);
+TEST_P(GrpcServer, ACallThatOutlastsItsDeadlineIsATimeout) {
+  LimitedServer server(1, GetParam());
   EXPECT_EQ(StatsOfACallThatIsLeft(server, true).ended_by(Outcome::kTimeout), 1);
 }
 
-TEST(GrpcServerOfSyncApi, AsksWhatACallCosts) {
+TEST(GrpcServerGate, AsksWhatACallCosts) {
   std::string seen;
   GrpcServerOptions options;
   options.call = [&](std::string_view method, const grpc::ServerContextBase& context) {
