@@ -13,6 +13,9 @@
 #include <iostream>
 #include <thread>
 
+// In exporter.cc, if the program has that.
+[[gnu::weak]] std::size_t MetricFamilies(const plimsoll::Agent& agent);
+
 namespace {
 
 // There is no controller, so nothing has a limit yet, and everything is refused.
@@ -72,6 +75,7 @@ int main() {
   }
   const bool http = HttpWorks((*agent)->bulkhead("self"));
   const bool grpc = GrpcWorks((*agent)->bulkhead("payments-api"));
-  std::cout << "http " << http << ", grpc " << grpc << "\n";
-  return http && grpc ? 0 : 1;
+  const bool metrics = MetricFamilies == nullptr || MetricFamilies(**agent) > 0;
+  std::cout << "http " << http << ", grpc " << grpc << ", metrics " << metrics << "\n";
+  return http && grpc && metrics ? 0 : 1;
 }
