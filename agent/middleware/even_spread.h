@@ -16,13 +16,14 @@ class EvenSpread {
   EvenSpread(Unit min, Unit max) : min_(min), max_(max) {}
 
   Unit Next() {
-    constexpr std::uint32_t kGolden = 2'654'435'769;  // 2^32 / golden ratio
     const std::uint64_t fraction = next_.fetch_add(kGolden, std::memory_order_relaxed);
     const auto values = static_cast<std::uint64_t>((max_ - min_).count()) + 1;
     return min_ + Unit(fraction * values >> 32);
   }
 
  private:
+  static constexpr std::uint32_t kGolden = 2'654'435'769;  // 2^32 / golden ratio
+
   const Unit min_;
   const Unit max_;
   std::atomic<std::uint32_t> next_{0};

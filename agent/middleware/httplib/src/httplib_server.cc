@@ -36,7 +36,7 @@ absl::Status Validate(const HttplibServerOptions& options) {
 
 absl::Status LimitServer(httplib::Server& server, Bulkhead& bulkhead,
                          HttplibServerOptions options) {
-  if (const absl::Status valid = Validate(options); !valid.ok()) return valid;
+  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
   const auto gate = std::make_shared<internal::RequestGate>(bulkhead, std::move(options));
   server.set_expect_100_continue_handler(
       [gate](const auto& request, auto& response) { return gate->OnExpect(request, response); });

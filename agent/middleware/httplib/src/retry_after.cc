@@ -8,12 +8,13 @@
 namespace plimsoll::internal {
 namespace {
 
+constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::string_view kShape = "Sun, 06 Nov 1994 08:49:37 GMT";
+
 // Seconds of an IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT". The two obsolete forms that RFC 9110
 // also knows are refused: nobody sends them in a Retry-After. Not strptime(): it obeys the locale.
 std::optional<long long> ParseHttpDate(std::string_view text) {
-  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  constexpr std::string_view kShape = "Sun, 06 Nov 1994 08:49:37 GMT";
   if (text.size() != kShape.size() || text.substr(3, 2) != ", " || text.substr(25) != " GMT") {
     return {};
   }
