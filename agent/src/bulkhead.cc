@@ -25,7 +25,13 @@ Bulkhead::Bulkhead(std::string dependency, internal::Limiter* limiter)
 
 Bulkhead::~Bulkhead() { limiter_->Abandon(); }
 
-Admission Bulkhead::TryAcquire() { return limiter_->TryAcquire(); }
+Admission Bulkhead::TryAcquire(CallSite site) { return limiter_->TryAcquire(site); }
+Admission Bulkhead::TryAcquire(const CallOptions& options, CallSite site) {
+  return limiter_->TryAcquire(options, site);
+}
+Admission Bulkhead::Acquire(const CallOptions& options, CallSite site) {
+  return TryAcquire(options, site);
+}
 int Bulkhead::limit() const { return limiter_->limit(); }
 GrantStage Bulkhead::stage() const { return limiter_->stage(); }
 int Bulkhead::in_flight() const { return limiter_->in_flight(); }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "absl/time/time.h"
 #include "plimsoll/core/time.h"
@@ -23,61 +24,87 @@ inline absl::Duration FromUnits(std::int64_t units) {
 //
 //   bits 0..19   calls in flight
 //   bit  20      orphaned: the owner is gone, the last call to end cleans up
-//   bits 21..63  A = sum of the times calls ended at - sum of the times they entered at,
-//                in units, modulo 2^43
+//   bit  21      waiting: callers wait for a place, so whoever leaves must look after them
+//   bits 22..63  A = sum of the times calls ended at - sum of the times they entered at,
+//                in units, modulo 2^42
+//
+// A call of cost c counts as c calls.
 //
 // The integral up to a time t is then A + calls * t: one load tells it exactly, and entering and
 // leaving are one atomic addition each. The low field neither carries nor borrows as long as
 // 0 <= calls < 2^20. Callers that will be refused are in it for an instant, so it can exceed the
 // limit by the number of threads that are between Enter() and their Leave(): with a limit of at
-// most kCallsMax = 10^6, that leaves room for 48,575 of them at once.
+// most kCallsMax = 10^6, that leaves room for 48,575 of them at once. Costs above 1 enter by
+// TryEnter(), which does not go beyond the limit even for an instant.
 //
-// The integral of one interval is read from a difference modulo 2^43 units; it is right up to 2^42
-// units = 4.5 million call-seconds. Thread-safe.
+// The integral of one interval is read from a difference modulo 2^42 units; it is right up to 2^41
+// units = 2.2 million call-seconds. Thread-safe.
 class InFlight {
  public:
   // One consistent reading.
   struct Reading {
     Calls calls = 0;
     bool orphaned = false;
+    bool waiting = false;
     std::uint64_t sum = 0;  // A
 
-    // The integral of calls over time up to `at`, in units modulo 2^43.
+    // The integral of calls over time up to `at`, in units modulo 2^42.
     std::uint64_t IntegralAt(Instant at) const {
       return (sum + static_cast<std::uint64_t>(calls) * UnitOf(at)) & kSumMask;
     }
   };
 
-  // Proof that a call is counted. Only Enter() makes it.
+  // Proof that a call is counted. Only Enter() and TryEnter() make it.
   class Entered {
    public:
     Instant at() const { return at_; }
     Calls calls() const { return calls_; }  // in flight, this one included
+    bool waiting() const { return waiting_; }
 
    private:
     friend class InFlight;
-    Entered(Instant at, Calls calls) : at_(at), calls_(calls) {}
+    Entered(Instant at, Calls calls, bool waiting) : at_(at), calls_(calls), waiting_(waiting) {}
 
     Instant at_;
     Calls calls_;
+    bool waiting_;
+  };
+
+  // What the word said when a call left it.
+  struct Left {
+    // This was the last call of an orphan: the caller must delete the owner. If false, nobody may
+    // touch the owner after the call that returned this.
+    bool last_of_orphan = false;
+    bool waiting = false;  // somebody may wait for the place that became free
   };
 
   // Counts a call. Sequentially consistent: half of rule A3, whose other half is the load of the
   // admission word that must follow.
   Entered Enter(Instant at) {
-    const std::uint64_t before =
-        word_.fetch_add(1 - (UnitOf(at) << kSumShift), std::memory_order_seq_cst);
-    return {at, CallsOf(before) + 1};
+    const std::uint64_t before = word_.fetch_add(Delta(at, 1), std::memory_order_seq_cst);
+    return {at, CallsOf(before) + 1, (before & kWaiting) != 0};
   }
 
-  // Undoes Enter(at) to the last bit, or ends a call that entered earlier. Returns true if this was
-  // the last call of an orphan: the caller must then delete the owner. Nobody else may touch the
-  // owner after this call.
-  [[nodiscard]] bool Leave(Instant at) {
-    const std::uint64_t before =
-        word_.fetch_add((UnitOf(at) << kSumShift) - 1, std::memory_order_acq_rel);
-    return (before & (kOrphan | kCallsMask)) == (kOrphan | 1);
+  // As Enter() for a call of this cost, unless more than `most` would be in flight with it.
+  std::optional<Entered> TryEnter(Instant at, Calls cost, Calls most) {
+    std::uint64_t before = word_.load(std::memory_order_relaxed);
+    do {
+      if (CallsOf(before) > most - cost) return std::nullopt;
+    } while (!word_.compare_exchange_weak(before, before + Delta(at, cost),
+                                          std::memory_order_seq_cst, std::memory_order_relaxed));
+    return Entered(at, CallsOf(before) + cost, (before & kWaiting) != 0);
   }
+
+  // Undoes an entry at `at` to the last bit, or ends a call that entered earlier.
+  [[nodiscard]] Left Leave(Instant at, Calls cost = 1) {
+    const std::uint64_t before = word_.fetch_sub(Delta(at, cost), std::memory_order_acq_rel);
+    return {(before & kOrphan) != 0 && CallsOf(before) == cost, (before & kWaiting) != 0};
+  }
+
+  // From here on whoever leaves is told that somebody waits. In the reading returned are all calls
+  // that have not been told, so whoever finds room in it must not wait.
+  Reading SetWaiting() { return Parse(word_.fetch_or(kWaiting, std::memory_order_seq_cst)); }
+  void ClearWaiting() { word_.fetch_and(~kWaiting, std::memory_order_seq_cst); }
 
   // Returns true if no call is in flight; else the last one to leave is told.
   [[nodiscard]] bool Orphan() {
@@ -89,10 +116,7 @@ class InFlight {
 
   // Sequentially consistent: after an admission word was stored, every call that was admitted by
   // the word before it is counted here, or has ended.
-  Reading Read() const {
-    const std::uint64_t word = word_.load(std::memory_order_seq_cst);
-    return {CallsOf(word), (word & kOrphan) != 0, word >> kSumShift};
-  }
+  Reading Read() const { return Parse(word_.load(std::memory_order_seq_cst)); }
 
   // The signed difference of two integrals.
   static constexpr std::int64_t Difference(std::uint64_t later, std::uint64_t earlier) {
@@ -100,14 +124,23 @@ class InFlight {
   }
 
  private:
-  static constexpr int kSumShift = 21;
+  static constexpr int kSumShift = 22;
   static constexpr std::uint64_t kSumMask = (std::uint64_t{1} << (64 - kSumShift)) - 1;
   static constexpr std::uint64_t kOrphan = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kWaiting = std::uint64_t{1} << 21;
   static constexpr std::uint64_t kCallsMask = kOrphan - 1;
   static_assert(kCallsMax < static_cast<Calls>(kCallsMask));
 
   static constexpr Calls CallsOf(std::uint64_t word) {
     return static_cast<Calls>(word & kCallsMask);
+  }
+  static constexpr Reading Parse(std::uint64_t word) {
+    return {CallsOf(word), (word & kOrphan) != 0, (word & kWaiting) != 0, word >> kSumShift};
+  }
+  // What entering adds and leaving takes away.
+  static constexpr std::uint64_t Delta(Instant at, Calls cost) {
+    const auto units = static_cast<std::uint64_t>(cost);
+    return units - ((units * UnitOf(at)) << kSumShift);
   }
 
   std::atomic<std::uint64_t> word_{0};

@@ -1,28 +1,34 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "agent/src/admission_words.h"
 #include "agent/src/call_counters.h"
+#include "agent/src/call_request.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/in_flight.h"
+#include "agent/src/rolling_max.h"
+#include "agent/src/service_time.h"
+#include "agent/src/share.h"
+#include "agent/src/tenant_table.h"
 #include "agent/src/window_cutter.h"
 #include "plimsoll/agent/bulkhead.h"
+#include "plimsoll/agent/bulkhead_options.h"
+#include "plimsoll/agent/outcome.h"
 #include "plimsoll/agent/permit.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/time.h"
 
 namespace plimsoll::internal {
 
-// How a permit ended.
-enum class Ending { kSucceeded, kDropped, kIgnored, kLeaked };
-
 // Admits calls up to the limit in force and counts what becomes of them. While it observes, it
-// admits those above the limit too, up to kCallsMax in flight, and counts them as refused. Lives on
+// admits those it would refuse too, up to kCallsMax in flight, and counts them as refused. Lives on
 // the heap: the owner gives it up with Abandon(), and the last permit, if there is one, deletes it
 // then.
 //
@@ -30,16 +36,28 @@ enum class Ending { kSucceeded, kDropped, kIgnored, kLeaked };
 // is StopAdmitting(). The rest of GrantPort is confined to the agent's thread.
 class Limiter final : public GrantPort, private ForkObserver {
  public:
-  // `clock` must outlive the last permit. Admits nothing before the first grant.
-  static Limiter* Make(const Clock& clock) { return new Limiter(clock); }
+  // `clock` must outlive the last permit. Requires valid options. Admits nothing before the first
+  // grant.
+  static Limiter* Make(const Clock& clock, const BulkheadOptions& options = {}) {
+    return new Limiter(clock, options);
+  }
 
   // The owner's last call: admits nothing any more, and deletes the limiter as soon as no permit
   // needs it. TryAcquire() must not be called at the same time or later.
   void Abandon();
 
-  Admission TryAcquire();
-  // Ends a call that TryAcquire() admitted. Nothing of the limiter may be touched afterwards.
-  void End(Ending ending, std::int64_t admitted_ns, std::int64_t deadline_ns);
+  // A call of one unit and the first class: the shortest way.
+  Admission TryAcquire(CallSite site = CallSite::Here());
+  Admission TryAcquire(const CallOptions& options, CallSite site = CallSite::Here()) {
+    return Try(RequestOf(options, site));
+  }
+  // The two halves of the latter. Aborts if an option is out of range.
+  CallRequest RequestOf(const CallOptions& options, CallSite site) const;
+  Admission Try(const CallRequest& request);
+
+  // Ends a call that was admitted. Nothing of the limiter may be touched afterwards.
+  void End(Outcome outcome, const HeldCall& call);
+  void EndLeaked(const HeldCall& call);
 
   // A grant has ever been installed and not been taken back.
   bool granted() const { return granted_.load(std::memory_order_relaxed); }
@@ -56,25 +74,44 @@ class Limiter final : public GrantPort, private ForkObserver {
   Measurement Measure(Instant now, absl::Duration interval) override;
 
  private:
-  explicit Limiter(const Clock& clock);
+  Limiter(const Clock& clock, const BulkheadOptions& options);
   ~Limiter() override = default;
 
   // ForkObserver:
   void InForkedChild() override { StopAdmitting(); }
 
-  Admission TryBeyondLimit();
-  Admission AdmitBeyondLimit(const InFlight::Entered& call);
-  Rejection Refuse();
-  Admission RollBack(Instant entered);
+  Calls MostFor(const CallRequest& request, Calls limit) const {
+    return shares_[request.priority].Of(limit);
+  }
+  bool InTime(const CallRequest& request, Instant at) const;
+  bool EnterTenant(const CallRequest& request, Calls limit);
+  void LeaveTenant(std::uint32_t tenant, Calls cost) {
+    if (tenant != 0) tenants_->Leave(tenant, cost);
+  }
+
+  Permit Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit);
+  Admission NoRoom(const CallRequest& request);
+  Admission RefuseOrObserve(const CallRequest& request, Rejection why);
+  Admission Observe(const CallRequest& request, const InFlight::Entered& call, Rejection why);
+  Admission RollBack(const CallRequest& request, Instant entered, Rejection why);
+  Rejection Refuse(Rejection why, std::uint32_t priority, Calls cost);
   void RaisePeak(Calls calls);
-  void NoteEndAtLimit(Instant at);
+  void NoteEndAtLimit(Instant at, Calls cost);
+  void Leave(Instant at, Calls cost);
 
   void StoreWords(Instant at);
   void CloseWindow(Instant at);
-  void TakePeak();
+  void TakePeak(Instant at);
+
+  void ReadEndings(BulkheadStats& stats) const;
+  void ReadRefusals(BulkheadStats& stats) const;
+  void ReadClasses(BulkheadStats& stats) const;
 
   // Fixed at construction.
   const Clock& clock_;
+  const BulkheadOptions options_;
+  std::array<Share, kPriorityClassesMax> shares_;
+  const std::unique_ptr<TenantTable> tenants_;  // null without a cap
 
   // Written by every call.
   alignas(64) InFlight in_flight_;
@@ -87,22 +124,28 @@ class Limiter final : public GrantPort, private ForkObserver {
   std::atomic<bool> draining_{false};
   std::atomic<bool> observing_{false};
   std::atomic<bool> granted_{false};
+  ServiceTime service_time_;
   // For stage(): the ends of the function's steps.
   std::atomic<std::int64_t> limit_end_ns_{0};
   std::atomic<std::int64_t> base_end_ns_{0};
   std::atomic<std::int64_t> stepped_down_{0};
 
   // Written by refused calls.
-  alignas(64) RejectCounters rejected_;        // those that were only observed as well
-  std::atomic<std::int64_t> would_reject_{0};  // of the rejected, those that were admitted
+  alignas(64) RejectCounters rejected_;  // those that were only observed as well
+  RejectCounters would_reject_;          // of the rejected, those that were admitted
+
+  // Written by admitted calls that are not of the first class, or of more than one unit.
+  alignas(64) std::array<std::atomic<std::int64_t>, kPriorityClassesMax> admitted_by_class_{};
+  std::atomic<std::int64_t> units_beyond_first_{0};
 
   // Written at the end of calls.
   alignas(64) CallCounters counters_;
 
   // Confined to the agent's thread.
   alignas(64) StepFunction function_;
-  bool steps_ended_ = true;  // the words hold the last step: none is left to end
-  Instant next_end_;         // else: of the step that the first word holds
+  RollingMax in_flight_max_;  // read by everybody
+  bool steps_ended_ = true;   // the words hold the last step: none is left to end
+  Instant next_end_;          // else: of the step that the first word holds
   WindowCutter cutter_;
   std::vector<Window> windows_;  // closed, not yet measured
   Calls window_peak_ = 0;

@@ -58,7 +58,7 @@ class WindowCutter {
   std::array<std::uint64_t, LatencyHistogram::kBuckets> succeeded_{};
   std::array<std::uint64_t, LatencyHistogram::kBuckets> dropped_{};
   std::array<std::int64_t, kRejectReasons> rejected_{};
-  std::uint64_t integral_last_ = 0;  // as read, modulo 2^43
+  std::uint64_t integral_last_ = 0;  // as read, modulo 2^42
   std::int64_t integral_units_ = 0;  // without the modulus
   Growth admitted_growth_;
   Growth integral_growth_;

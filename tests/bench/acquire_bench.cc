@@ -4,14 +4,17 @@
 #include <benchmark/benchmark.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <semaphore>
 
 #include "agent/src/bulkhead_factory.h"
 #include "agent/src/limiter.h"
+#include "plimsoll/agent/breaker.h"
 #include "plimsoll/core/clock.h"
 
 namespace {
@@ -25,6 +28,9 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+// Not inlined: the compiler would see a free() of what came from operator new, and warn.
+[[gnu::noinline]] void CountedFree(void* memory) { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
@@ -32,12 +38,12 @@ void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(st
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { CountedFree(memory); }
+void operator delete[](void* memory) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { CountedFree(memory); }
 
 namespace plimsoll {
 namespace {
@@ -89,6 +95,39 @@ void BM_Refused(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_Refused)->ThreadRange(1, 2)->UseRealTime();
+
+std::unique_ptr<Breaker> MakeBreaker() {
+  BreakerOptions options;
+  options.failure_rate = 0.5;
+  return *Breaker::Make(options);
+}
+Breaker& working_breaker = *MakeBreaker().release();
+Breaker& open_breaker = *MakeBreaker().release();
+
+// With the time handed in, as a bulkhead does, which has read it already.
+void BM_BreakerClosed(benchmark::State& state) {
+  const std::int64_t now_ns = RealClock().Now().ns;
+  const std::int64_t before = allocations.load(std::memory_order_relaxed);
+  for (auto _ : state) {
+    BreakerEntry entry = working_breaker.TryEnterAt(now_ns);
+    entry->Finish(Outcome::kSuccess, std::chrono::nanoseconds(1000));
+  }
+  if (state.thread_index() == 0) {
+    state.counters["allocations"] =
+        static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
+  }
+}
+BENCHMARK(BM_BreakerClosed)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_BreakerOpen(benchmark::State& state) {
+  open_breaker.Force(BreakerState::kForcedOpen);
+  const std::int64_t now_ns = RealClock().Now().ns;
+  for (auto _ : state) {
+    BreakerEntry entry = open_breaker.TryEnterAt(now_ns);
+    benchmark::DoNotOptimize(entry);
+  }
+}
+BENCHMARK(BM_BreakerOpen)->ThreadRange(1, 2)->UseRealTime();
 
 // The rest only count. They neither measure anything nor let go of a limit when its time is over.
 void BM_CountingSemaphore(benchmark::State& state) {

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, kReasons> kReasonNames = {"LATENCY_ROSE",
 constexpr std::array<std::string_view, kBindingConstraints> kConstraintNames = {
     "ALGORITHM", "QUOTA", "FLOOR", "CEILING", "OVERRIDE", "FALLBACK"};
 constexpr std::array<std::string_view, kRejectReasons> kRejectNames = {
-    "LIMIT", "QUEUE_FULL", "DEADLINE", "BREAKER_OPEN", "DRAINING"};
+    "LIMIT", "QUEUE_FULL", "DEADLINE", "BREAKER_OPEN", "DRAINING", "TENANT"};
 constexpr std::array<std::string_view, kWindowOutcomes> kOutcomeNames = {"USED", "TOO_FEW_SAMPLES",
                                                                          "NOT_SATURATED", "STALE"};
 

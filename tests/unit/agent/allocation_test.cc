@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
+#include "plimsoll/agent/breaker.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
@@ -20,6 +22,9 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+// Not inlined: the compiler would see a free() of what came from operator new, and warn.
+[[gnu::noinline]] void CountedFree(void* memory) { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
@@ -27,12 +32,12 @@ void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(st
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { CountedFree(memory); }
+void operator delete[](void* memory) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { CountedFree(memory); }
 
 namespace plimsoll {
 namespace {
@@ -61,7 +66,47 @@ TEST(AllocationTest, TheCounterCounts) {
   EXPECT_GT(allocations, before);
 }
 
+// Every wish a call can have, and every kind of ending.
+int AllocationsOfWishes(int calls) {
+  BulkheadOptions options;
+  options.classes = {{"first", 1.0}, {"second", 0.5}};
+  options.tenants.share = 0.5;
+  const Clock& clock = RealClock();
+  const LimiterPtr limiter = MakeLimiter(clock, options);
+  limiter->Install(MakeFunction(1, 4, clock), clock.Now());
+  const int before = allocations;
+  for (int i = 0; i < calls; ++i) {
+    const DeadlineScope scope(Deadline::In(std::chrono::hours(1)));
+    CallOptions wishes = {.cost = 1 + i % 3, .priority = i % 2, .tenant = "acme"};
+    Admission first = limiter->TryAcquire(wishes);
+    Admission second = limiter->TryAcquire(wishes);
+    wishes.deadline = Deadline::In(std::chrono::nanoseconds(0));
+    EXPECT_FALSE(limiter->TryAcquire(wishes));
+    if (first) first->Finish(static_cast<Outcome>(i % kOutcomes));
+  }
+  return allocations - before;
+}
+
+TEST(AllocationTest, WishesAndEndingsAllocateNothing) { EXPECT_EQ(AllocationsOfWishes(4000), 0); }
+
 TEST(AllocationTest, AcquireRefuseAndFinishAllocateNothing) { EXPECT_EQ(AllocationsOf(4000), 0); }
+
+TEST(AllocationTest, ABreakerAllocatesNothingOpenOrClosed) {
+  BreakerOptions options;
+  options.consecutive_failures = 3;
+  options.cool_off = std::chrono::milliseconds(10);
+  options.cool_off_max = options.cool_off;
+  const auto breaker = Breaker::Make(options);
+  ASSERT_TRUE(breaker.ok());
+  const int before = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    if (BreakerEntry entry = (*breaker)->TryEnter(); entry) {
+      entry->Finish(i % 10 < 4 ? Outcome::kError : Outcome::kSuccess);
+    }
+  }
+  EXPECT_EQ(allocations - before, 0);
+  EXPECT_GT((*breaker)->Snapshot().opened, 0);
+}
 
 }  // namespace
 }  // namespace plimsoll

@@ -9,8 +9,11 @@
 #include <thread>
 
 #include "agent/src/agent_factory.h"
+#include "agent/src/timer_thread.h"
 #include "plimsoll/agent/agent.h"
+#include "plimsoll/agent/thread_pool.h"
 #include "tests/unit/agent/fake_transport.h"
+#include "tests/unit/agent/manual_clock.h"
 
 namespace plimsoll {
 namespace {
@@ -122,6 +125,35 @@ TEST_F(ForkTest, AnAgentThatTheChildStartsIsItsOwn) {
     const bool granted = (*own)->WaitUntilGranted(kLong).ok() && payments.limit() == 3;
     return granted && IsDraining(*payments_) && (*own)->Drain(kLong).ok();
   });
+}
+
+TEST(ThreadPoolForkTest, TheChildsCopyRefusesAndMayBeDestroyed) {
+  auto pool = *ThreadPool::Start({.dependency = "payments-api", .threads = 2});
+  auto call = pool->Submit([] { return 1; });
+  ExpectInChild([&] {
+    const bool refused = pool->Submit([] {}).rejection() == Rejection::kDraining;
+    const bool ended = call.Get().end == TaskEnd::kRefused;
+    pool.reset();
+    return refused && ended;
+  });
+  EXPECT_EQ(call.Get().value, 1);
+}
+
+TEST(TimerForkTest, TheChildRunsItsOwnTimersAndNoneOfItsParents) {
+  ManualClock clock;
+  internal::TimerThread timers(clock);
+  std::atomic<int> of_parent{0};
+  const auto at = clock.Now() + absl::Seconds(1);
+  const auto parents = timers.Schedule(at, [&] { ++of_parent; });
+  ExpectInChild([&] {
+    std::atomic<bool> ran{false};
+    if (timers.Cancel(parents)) return false;
+    clock.Advance(absl::Seconds(2));
+    if (timers.Schedule(at, [&] { ran = true; }) == internal::kNoTimer) return false;
+    while (!ran) std::this_thread::yield();
+    return of_parent == 0;
+  });
+  EXPECT_TRUE(timers.Cancel(parents));
 }
 #endif
 

@@ -34,7 +34,7 @@ TEST(InFlightTest, LeavingAtTheTimeOfEntryUndoesTheEntryToTheLastBit) {
   in_flight.Enter(Instant{7'777'777});
   const InFlight::Reading before = in_flight.Read();
   in_flight.Enter(Instant{123'456'789'012});
-  EXPECT_FALSE(in_flight.Leave(Instant{123'456'789'012}));
+  EXPECT_FALSE(in_flight.Leave(Instant{123'456'789'012}).last_of_orphan);
   EXPECT_EQ(in_flight.Read().calls, before.calls);
   EXPECT_EQ(in_flight.Read().sum, before.sum);
 }
@@ -44,14 +44,14 @@ TEST(InFlightTest, OnlyTheLastCallOfAnOrphanIsToldToCleanUp) {
   in_flight.Enter(Instant{1});
   in_flight.Enter(Instant{2});
   EXPECT_FALSE(in_flight.Orphan());
-  EXPECT_FALSE(in_flight.Leave(Instant{3}));
-  EXPECT_TRUE(in_flight.Leave(Instant{4}));
+  EXPECT_FALSE(in_flight.Leave(Instant{3}).last_of_orphan);
+  EXPECT_TRUE(in_flight.Leave(Instant{4}).last_of_orphan);
 }
 
 TEST(InFlightTest, AnOrphanWithoutCallsIsToldAtOnce) {
   InFlight in_flight;
   in_flight.Enter(Instant{1});
-  EXPECT_FALSE(in_flight.Leave(Instant{2}));
+  EXPECT_FALSE(in_flight.Leave(Instant{2}).last_of_orphan);
   EXPECT_TRUE(in_flight.Orphan());
 }
 
@@ -63,7 +63,51 @@ TEST(InFlightTest, TheLargestLimitAndItsCallersFitBesideTheOrphanBit) {
   EXPECT_FALSE(in_flight.Read().orphaned);
 }
 
-// Starts shortly before the sum wraps, at 2^43 units, and far from it.
+TEST(InFlightTest, ACallOfSeveralUnitsCountsAsSoManyCalls) {
+  InFlight in_flight;
+  const auto heavy = in_flight.TryEnter(Instant{1'024'000}, 3, 10);
+  ASSERT_TRUE(heavy.has_value());
+  EXPECT_EQ(heavy->calls(), 3);
+  const Instant later{5'120'000};
+  EXPECT_EQ(in_flight.Read().IntegralAt(later), 3 * (5'000 - 1'000));
+  EXPECT_FALSE(in_flight.Leave(later, 3).last_of_orphan);
+  EXPECT_EQ(in_flight.calls(), 0);
+  EXPECT_EQ(in_flight.Read().IntegralAt(Instant{9'999'999}), 3 * (5'000 - 1'000));
+}
+
+TEST(InFlightTest, AHeavyCallThatDoesNotFitChangesNothing) {
+  InFlight in_flight;
+  in_flight.Enter(Instant{1});
+  const std::uint64_t sum = in_flight.Read().sum;
+  EXPECT_FALSE(in_flight.TryEnter(Instant{2}, 10, 10).has_value());
+  EXPECT_EQ(in_flight.calls(), 1);
+  EXPECT_EQ(in_flight.Read().sum, sum);
+  EXPECT_TRUE(in_flight.TryEnter(Instant{2}, 9, 10).has_value());
+}
+
+TEST(InFlightTest, TheLastHeavyCallOfAnOrphanIsToldToCleanUp) {
+  InFlight in_flight;
+  ASSERT_TRUE(in_flight.TryEnter(Instant{1}, 2, 10).has_value());
+  ASSERT_TRUE(in_flight.TryEnter(Instant{1}, 5, 10).has_value());
+  EXPECT_FALSE(in_flight.Orphan());
+  EXPECT_FALSE(in_flight.Leave(Instant{2}, 2).last_of_orphan);
+  EXPECT_TRUE(in_flight.Leave(Instant{3}, 5).last_of_orphan);
+}
+
+TEST(InFlightTest, WhoeverLeavesAfterSomebodyBeganToWaitIsTold) {
+  InFlight in_flight;
+  in_flight.Enter(Instant{1});
+  in_flight.Enter(Instant{1});
+  EXPECT_FALSE(in_flight.Leave(Instant{2}).waiting);
+  EXPECT_EQ(in_flight.SetWaiting().calls, 1);
+  EXPECT_TRUE(in_flight.Enter(Instant{3}).waiting());
+  EXPECT_TRUE(in_flight.Leave(Instant{4}).waiting);
+  in_flight.ClearWaiting();
+  EXPECT_FALSE(in_flight.Leave(Instant{5}).waiting);
+  EXPECT_EQ(in_flight.calls(), 0);
+}
+
+// Starts shortly before the sum wraps, at 2^42 units, and far from it.
 class InFlightIntegralTest : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(InFlightIntegralTest, IsThatOfAModelThatRemembersEveryCall) {
@@ -86,7 +130,7 @@ TEST_P(InFlightIntegralTest, IsThatOfAModelThatRemembersEveryCall) {
         const std::size_t which = random.Below(open.size());
         calls[open[which]].left = now;
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
-        ASSERT_FALSE(in_flight.Leave(now));
+        ASSERT_FALSE(in_flight.Leave(now).last_of_orphan);
       }
       const InFlight::Reading reading = in_flight.Read();
       ASSERT_EQ(reading.calls, static_cast<Calls>(open.size()));

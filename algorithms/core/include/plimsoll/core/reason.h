@@ -39,8 +39,8 @@ enum class BindingConstraint { kAlgorithm, kQuota, kFloor, kCeiling, kOverride, 
 inline constexpr std::size_t kBindingConstraints = 6;
 
 // Why a call was refused.
-enum class RejectReason { kLimit, kQueueFull, kDeadline, kBreakerOpen, kDraining };
-inline constexpr std::size_t kRejectReasons = 5;
+enum class RejectReason { kLimit, kQueueFull, kDeadline, kBreakerOpen, kDraining, kTenant };
+inline constexpr std::size_t kRejectReasons = 6;
 
 // What became of a window in the controller.
 enum class WindowOutcome { kUsed, kTooFewSamples, kNotSaturated, kStale };

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "agent/src/breaker_word.h"
+#include "plimsoll/agent/breaker_options.h"
+
+namespace plimsoll::internal {
+
+// What a probe has shown.
+enum class ProbeResult { kPassed, kFailed, kNothing };
+
+// The steps of a breaker, as pure functions of its word: who calls them stores the answer if the
+// word is still the one they were given. Immutable, so any thread may use it.
+//
+//            Trip                Enter, cool-off over            as many passed as close
+//   kClosed ──────► kOpen ───────────────────────────► kProbing ─────────────────────────► kClosed
+//                     ▲                                  │ ▲ │
+//                     │ as many missed as open           │ │ │ nothing, or not enough yet
+//                     └──────────────────────────────────┘ │ ▼
+//                                         Enter, and after │ kFree
+//                                         the deadline     └──┘
+//
+// kProbing is left by the result of the probe, or by its deadline, and then to another probe: there
+// is no way that skips it, so a half-open breaker never lets in two and never waits for nobody.
+class BreakerMachine {
+ public:
+  BreakerMachine(const BreakerOptions& options, std::uint64_t seed);
+
+  // The step by which a call is let in as the probe; none if it must stay out. For kOpen, kFree and
+  // kProbing.
+  std::optional<BreakerWord> Enter(const BreakerWord& word, std::int64_t now_ns) const;
+
+  // Open for a cool-off; `attempts` is how often probes have failed before.
+  BreakerWord Open(const BreakerWord& word, int attempts, std::int64_t now_ns) const;
+  BreakerWord Trip(const BreakerWord& closed, std::int64_t now_ns) const {
+    return Open(closed, 0, now_ns);
+  }
+
+  // The step that the end of the probe makes. For kProbing, by the word that let the probe in.
+  BreakerWord ProbeEnded(const BreakerWord& probing, ProbeResult result, std::int64_t now_ns) const;
+
+  // The next generation, in this phase and with nothing else.
+  static BreakerWord Plain(const BreakerWord& word, BreakerWord::Phase phase);
+
+  // Until Enter() lets a call in. Like there, `now` must not be older than the word: see
+  // IsBeyond().
+  std::int64_t NsLeft(const BreakerWord& word, std::int64_t now_ns) const;
+  // The longest an end may lie ahead.
+  std::int64_t farthest_ns() const { return farthest_ns_; }
+
+ private:
+  std::int64_t CoolOff(int attempts, std::uint32_t generation) const;
+
+  const std::uint64_t seed_;
+  const std::int64_t probe_deadline_ns_;
+  const std::int64_t farthest_ns_;
+  const double jitter_;
+  const int probes_to_close_;
+  const int probe_failures_to_open_;
+  std::array<double, BreakerWord::kAttemptsMax + 1> cool_off_ns_;  // by attempts, before jitter
+};
+
+}  // namespace plimsoll::internal
