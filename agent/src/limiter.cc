@@ -34,6 +34,9 @@ Limiter::Limiter(const Clock& clock, const BulkheadOptions& options)
       options_(options),
       tenants_(options.tenants.share < 1 ? std::make_unique<TenantTable>(options.tenants)
                                          : nullptr),
+      watch_(options.permit_age_max.count() > 0
+                 ? std::make_unique<PermitWatch>(absl::FromChrono(options.permit_age_max))
+                 : nullptr),
       cutter_(clock.Now()) {
   PLIMSOLL_CHECK(Validate(options).ok(), "the options of a bulkhead must be valid");
   for (std::size_t i = 0; i < options.classes.size(); ++i) {
@@ -52,19 +55,23 @@ void Limiter::Abandon() {
 // still in force, when is the call due, how long did it take. Should the thread be held up after
 // the reading, then it is as if it had been held up between admission and sending: its deadline
 // counts from the reading, so it lies within what the controller holds back for calls admitted at
-// the end of the step, and permits are checked against their deadline before sending. That the
+// the end of the step, and permits are checked against their deadline before sending. The same
+// holds for a glance at the clock, which is early at worst. That the
 // words are loaded after the call is counted is what matters (rule A3); the agent's thread stores
 // them anew when a step has ended, before it reports the calls in flight.
 Admission Limiter::TryAcquire(CallSite site) {
   if (in_flight_.calls() >= words_.Highest()) {
-    if (!observing_.load(std::memory_order_relaxed)) return Refuse(Rejection::kLimit, 0, 1);
-    return RefuseOrObserve({.site = site}, Rejection::kLimit);
+    if (observing_.load(std::memory_order_relaxed) || draining_.load(std::memory_order_relaxed)) {
+      return RefuseOrObserve({.site = site}, Rejection::kLimit);
+    }
+    rejected_.CountPlain();
+    return Rejection::kLimit;
   }
   const Deadline deadline = Deadline::Current();
   if (!deadline.never()) [[unlikely]] {
     return Try({.site = site, .deadline = deadline});
   }
-  const Instant at = clock_.Now();
+  const Instant at = clock_.Glance();
   const InFlight::Entered call = in_flight_.Enter(at);
   const Calls limit = words_.LimitFor(call);
   if (call.calls() > limit) [[unlikely]] {
@@ -78,7 +85,8 @@ Admission Limiter::TryAcquire(CallSite site) {
   }
   return Permit(this,
                 {.admitted_ns = at.ns,
-                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst))});
+                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)),
+                 .watched = Watch(at, site)});
 }
 
 CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const {
@@ -100,7 +108,7 @@ Admission Limiter::Try(const CallRequest& request) {
   if (in_flight_.calls() > MostFor(request, words_.Highest()) - request.cost) {
     return NoRoom(request);
   }
-  const Instant at = clock_.Now();
+  const Instant at = clock_.Glance();
   if (!InTime(request, at)) return RefuseOrObserve(request, Rejection::kDeadline);
   const Calls expected = words_.LimitAt(at);
   if (!EnterTenant(request, expected)) return RefuseOrObserve(request, Rejection::kTenant);
@@ -147,7 +155,8 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
   return Permit(this, {.admitted_ns = call.at().ns,
                        .deadline_ns = std::min(policy_ns, request.deadline.lease_clock_ns()),
                        .cost = request.cost,
-                       .tenant = request.tenant});
+                       .tenant = request.tenant,
+                       .watched = Watch(call.at(), request.site)});
 }
 
 // A costly call may find the limit too low before that is reached to the last unit; until the next
@@ -155,7 +164,7 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
 Admission Limiter::NoRoom(const CallRequest& request) {
   if (request.cost > 1 && shares_[request.priority].whole() && !at_limit_.running() &&
       in_flight_.calls() > 0) {
-    at_limit_.Start(clock_.Now());
+    at_limit_.Start(clock_.Glance());
   }
   return RefuseOrObserve(request, Rejection::kLimit);
 }
@@ -163,7 +172,7 @@ Admission Limiter::NoRoom(const CallRequest& request) {
 Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
   if (observing_.load(std::memory_order_relaxed)) {
     const std::optional<InFlight::Entered> call =
-        in_flight_.TryEnter(clock_.Now(), request.cost, kCallsMax);
+        in_flight_.TryEnter(clock_.Glance(), request.cost, kCallsMax);
     if (call.has_value()) return Observe(request, *call, why);
   }
   return Refuse(why, request.priority, request.cost);
@@ -201,7 +210,7 @@ void Limiter::RaisePeak(Calls calls) {
 }
 
 void Limiter::End(Outcome outcome, const HeldCall& call) {
-  const Instant at = clock_.Now();
+  const Instant at = clock_.Glance();
   counters_.Count(outcome, at.ns - call.admitted_ns, call.cost);
   if (at.ns > call.deadline_ns) [[unlikely]] {
     counters_.CountOverrun(call.cost);
@@ -210,6 +219,7 @@ void Limiter::End(Outcome outcome, const HeldCall& call) {
     NoteEndAtLimit(at, call.cost);
   }
   LeaveTenant(call.tenant, call.cost);
+  if (call.watched != 0) watch_->Leave(call.watched);
   Leave(at, call.cost);
 }
 
@@ -301,6 +311,10 @@ void Limiter::TakePeak(Instant at) {
   window_peak_ = std::max({window_peak_, peak, calls});
   measured_peak_ = std::max({measured_peak_, peak, calls});
   in_flight_max_.Note(at, std::max(peak, calls));
+}
+
+std::vector<OverduePermit> Limiter::TakeOverdue(Instant now) {
+  return watch_ == nullptr ? std::vector<OverduePermit>() : watch_->TakeOverdue(now);
 }
 
 GrantStage Limiter::stage() const {

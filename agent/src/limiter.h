@@ -13,6 +13,7 @@
 #include "agent/src/fork_registry.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/in_flight.h"
+#include "agent/src/permit_watch.h"
 #include "agent/src/rolling_max.h"
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
@@ -72,6 +73,7 @@ class Limiter final : public GrantPort, private ForkObserver {
   void SetObserve(bool observe) override;
   void StopAdmitting() override;
   Measurement Measure(Instant now, absl::Duration interval) override;
+  std::vector<OverduePermit> TakeOverdue(Instant now) override;
 
  private:
   Limiter(const Clock& clock, const BulkheadOptions& options);
@@ -85,6 +87,9 @@ class Limiter final : public GrantPort, private ForkObserver {
   }
   bool InTime(const CallRequest& request, Instant at) const;
   bool EnterTenant(const CallRequest& request, Calls limit);
+  std::uint32_t Watch(Instant at, CallSite site) {
+    return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+  }
   void LeaveTenant(std::uint32_t tenant, Calls cost) {
     if (tenant != 0) tenants_->Leave(tenant, cost);
   }
@@ -112,6 +117,7 @@ class Limiter final : public GrantPort, private ForkObserver {
   const BulkheadOptions options_;
   std::array<Share, kPriorityClassesMax> shares_;
   const std::unique_ptr<TenantTable> tenants_;  // null without a cap
+  const std::unique_ptr<PermitWatch> watch_;    // null if the age of permits does not matter
 
   // Written by every call.
   alignas(64) InFlight in_flight_;
