@@ -4,11 +4,14 @@
 #include <benchmark/benchmark.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <semaphore>
+#include <thread>
 
 #include "agent/src/bulkhead_factory.h"
 #include "agent/src/limiter.h"
@@ -47,8 +50,8 @@ namespace {
 
 constexpr Calls kPlenty = 1000;
 
-Bulkhead& MakeBulkhead(Calls limit) {
-  internal::Limiter* limiter = internal::Limiter::Make(RealClock());
+internal::Limiter& MakeLimiter(Calls limit, const BulkheadOptions& options = {}) {
+  internal::Limiter* limiter = internal::Limiter::Make(RealClock(), options);
   internal::StepFunction function;
   function.stamp = {Epoch(1), Seq(1)};
   function.steps = {limit, 0, 0};
@@ -56,12 +59,25 @@ Bulkhead& MakeBulkhead(Calls limit) {
   function.base_end = function.limit_end;
   function.call_deadline = absl::Seconds(30);
   limiter->Install(function, RealClock().Now());
-  return *BulkheadFactory::Make("payments-api", limiter).release();  // kept until the end
+  return *limiter;
+}
+
+Bulkhead& MakeBulkhead(Calls limit, const BulkheadOptions& options = {}) {
+  internal::Limiter& limiter = MakeLimiter(limit, options);
+  return *BulkheadFactory::Make("payments-api", &limiter).release();  // kept until the end
 }
 
 // Made before any thread runs, so that the threads of one benchmark share them.
 Bulkhead& wide_bulkhead = MakeBulkhead(kPlenty);
 Bulkhead& closed_bulkhead = MakeBulkhead(0);
+
+BulkheadOptions WithQueue() {
+  BulkheadOptions options;
+  options.queue.capacity = 16;
+  return options;
+}
+Bulkhead& wide_queue = MakeBulkhead(kPlenty, WithQueue());
+internal::Limiter& narrow_queue = MakeLimiter(1, WithQueue());
 
 void BM_TwoClockReads(benchmark::State& state) {
   const Clock& clock = RealClock();
@@ -84,6 +100,49 @@ void BM_AcquireAndFinish(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_AcquireAndFinish)->ThreadRange(1, 2)->UseRealTime();
+
+// Whoever may wait, but finds room.
+void BM_AcquireWithRoom(benchmark::State& state) {
+  CallOptions options;
+  options.wait = std::chrono::seconds(1);
+  for (auto _ : state) {
+    Admission admission = wide_queue.Acquire(options);
+    admission->Succeed();
+  }
+}
+BENCHMARK(BM_AcquireWithRoom)->ThreadRange(1, 2)->UseRealTime();
+
+// A limit of 1 and two threads: each ends its call when the other one waits for that.
+void BM_HandOver(benchmark::State& state) {
+  static std::atomic<int> done{0};
+  done = 0;
+  CallOptions options;
+  options.wait = std::chrono::hours(1);
+  for (auto _ : state) {
+    Admission admission = narrow_queue.Acquire(options, CallSite::Here());
+    while (!narrow_queue.queue()->Blocks(0) && done == 0) std::this_thread::yield();
+    admission->Succeed();
+  }
+  ++done;
+}
+BENCHMARK(BM_HandOver)->Threads(2)->UseRealTime();
+
+// The same without threads: a callback waits, and runs in the ending of the call before it.
+void BM_HandOverToCallback(benchmark::State& state) {
+  static Bulkhead& bulkhead = MakeBulkhead(1, WithQueue());
+  CallOptions options;
+  options.wait = std::chrono::nanoseconds::max();
+  std::optional<Permit> held = *bulkhead.TryAcquire();
+  for (auto _ : state) {
+    std::optional<Permit> next;
+    bulkhead.AcquireAsync(options,
+                          [&next](Admission admission) { next.emplace(*std::move(admission)); });
+    held->Succeed();
+    held.emplace(*std::move(next));
+  }
+  held->Succeed();
+}
+BENCHMARK(BM_HandOverToCallback)->UseRealTime();
 
 void BM_Refused(benchmark::State& state) {
   for (auto _ : state) {
