@@ -91,6 +91,7 @@ class Agent::Impl final : private internal::ForkObserver {
   // Fixed at construction.
   const int generation_;
   const Clock& clock_;
+  internal::Timers* const timers_;
   const absl::Duration release_timeout_;
   std::string first_instance_;
 
@@ -106,6 +107,7 @@ class Agent::Impl final : private internal::ForkObserver {
 Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
     : generation_((internal::RegisterForkObserver(*this), internal::ForkGeneration())),
       clock_(parts.clock),
+      timers_(parts.timers),
       release_timeout_(absl::FromChrono(options.release_timeout)) {
   internal::SessionOptions session = MakeSessionOptions(options, parts.random);
   first_instance_ = session.instance.value;
@@ -153,7 +155,7 @@ const Agent::Impl::Compartment& Agent::Impl::FindOrMake(const std::string& depen
 
   // Made, and thrown away if another thread was faster, without the lock: making and unmaking a
   // limiter takes the lock of the fork registry, which comes before mutex_.
-  Limiter* limiter = Limiter::Make(clock_, options);
+  Limiter* limiter = Limiter::Make(clock_, options, timers_);
   Compartment made{options, limiter, BulkheadFactory::Make(dependency, limiter)};
   const Compartment* compartment = nullptr;
   {
