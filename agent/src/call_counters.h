@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/src/thread_stripe.h"
 #include "plimsoll/agent/bulkhead_options.h"
 #include "plimsoll/agent/outcome.h"
 #include "plimsoll/core/histogram.h"
@@ -84,8 +85,12 @@ class RejectCounters {
   void Count(RejectReason reason, std::size_t priority, Calls units) {
     counts_[priority][static_cast<std::size_t>(reason)].fetch_add(units, std::memory_order_relaxed);
   }
+  // One unit of the first class, by the limit: what is refused most often, and has to cost nothing.
+  void CountPlain() { plain_.Increment(); }
+
   std::int64_t of(std::size_t priority, std::size_t reason) const {
-    return counts_[priority][reason].load(std::memory_order_relaxed);
+    const std::int64_t count = counts_[priority][reason].load(std::memory_order_relaxed);
+    return priority == 0 && reason == kPlain ? count + plain_.Read() : count;
   }
   // Of all classes.
   std::int64_t operator[](std::size_t reason) const {
@@ -98,8 +103,10 @@ class RejectCounters {
 
  private:
   using ByReason = std::array<std::atomic<std::int64_t>, kRejectReasons>;
+  static constexpr auto kPlain = static_cast<std::size_t>(RejectReason::kLimit);
 
   std::array<ByReason, kPriorityClassesMax> counts_{};
+  StripedCounter plain_;
 };
 
 // How long the calls in flight were at the limit. An approximation: two threads that pass the

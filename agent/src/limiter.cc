@@ -24,7 +24,16 @@ std::int64_t InfinityAsFutureNs(absl::Duration duration) {
                                               : absl::ToInt64Nanoseconds(duration);
 }
 
+// The two lists are the same; permit.cc checks it.
+constexpr RejectReason ReasonOf(Rejection rejection) {
+  return static_cast<RejectReason>(rejection);
+}
+
 }  // namespace
+
+Limiter* Limiter::Make(const Clock& clock, const BulkheadOptions& options, Timers* timers) {
+  return new Limiter(clock, options, timers);
+}
 
 Limiter::Limiter(const Clock& clock, const BulkheadOptions& options, Timers* timers)
     : clock_(clock),
@@ -50,6 +59,22 @@ Limiter::~Limiter() {
   if (queue_ != nullptr) queue_->GiveBack();
 }
 
+Calls Limiter::MostFor(const CallRequest& request, Calls limit) const {
+  return shares_[request.priority].Of(limit);
+}
+
+std::uint32_t Limiter::Watch(Instant at, CallSite site) {
+  return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+}
+
+void Limiter::LeaveTenant(std::uint32_t tenant, Calls cost) {
+  if (tenant != 0) tenants_->Leave(tenant, cost);
+}
+
+void Limiter::CountRefusal(const CallRequest& request, Rejection why) {
+  rejected_.Count(ReasonOf(why), request.priority, request.cost);
+}
+
 void Limiter::Abandon() {
   UnregisterForkObserver(*this);
   Drain();
@@ -60,19 +85,23 @@ void Limiter::Abandon() {
 // still in force, when is the call due, how long did it take. Should the thread be held up after
 // the reading, then it is as if it had been held up between admission and sending: its deadline
 // counts from the reading, so it lies within what the controller holds back for calls admitted at
-// the end of the step, and permits are checked against their deadline before sending. That the
+// the end of the step, and permits are checked against their deadline before sending. The same
+// holds for a glance at the clock, which is early at worst. That the
 // words are loaded after the call is counted is what matters (rule A3); the agent's thread stores
 // them anew when a step has ended, before it reports the calls in flight.
 Admission Limiter::TryAcquire(CallSite site) {
   if (in_flight_.calls() >= words_.Highest()) {
-    if (!observing_.load(std::memory_order_relaxed)) return Refuse(Rejection::kLimit, 0, 1);
-    return RefuseOrObserve({.site = site}, Rejection::kLimit);
+    if (observing_.load(std::memory_order_relaxed) || draining_.load(std::memory_order_relaxed)) {
+      return RefuseOrObserve({.site = site}, Rejection::kLimit);
+    }
+    rejected_.CountPlain();
+    return Rejection::kLimit;
   }
   const Deadline deadline = Deadline::Current();
   if (!deadline.never()) [[unlikely]] {
     return Try({.site = site, .deadline = deadline});
   }
-  const Instant at = clock_.Now();
+  const Instant at = clock_.Glance();
   const InFlight::Entered call = in_flight_.Enter(at);
   const Calls limit = words_.LimitFor(call);
   if (call.calls() > limit) [[unlikely]] {
@@ -105,6 +134,10 @@ CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const 
           .deadline = std::min(options.deadline, Deadline::Current())};
 }
 
+Admission Limiter::TryAcquire(const CallOptions& options, CallSite site) {
+  return Try(RequestOf(options, site));
+}
+
 // As TryAcquire(), whose comment says why in this order. These calls do not go beyond their limit
 // even for an instant, so lesser ones do not get in the way of important ones, nor costly ones
 // beyond what the word can hold.
@@ -112,7 +145,7 @@ Limiter::Attempt Limiter::Enter(const CallRequest& request) {
   if (in_flight_.calls() > MostFor(request, words_.Highest()) - request.cost) {
     return {.why = Rejection::kLimit};
   }
-  const Instant at = clock_.Now();
+  const Instant at = clock_.Glance();
   if (!InTime(request, at)) return {.why = Rejection::kDeadline};
   const Calls expected = words_.LimitAt(at);
   if (!EnterTenant(request, expected)) return {.why = Rejection::kTenant};
@@ -131,16 +164,6 @@ Admission Limiter::Try(const CallRequest& request) {
   Attempt attempt = TryPass(request);
   if (attempt.why == Rejection::kLimit) NoteNoRoom(request);
   return EndAttempt(request, attempt);
-}
-
-// As Enter(), but for newcomers, who may not overtake those who wait.
-Limiter::Attempt Limiter::TryPass(const CallRequest& request) {
-  Attempt attempt = Enter(request);
-  if (!attempt.why.has_value() && Overtakes(*attempt.call, request.priority)) [[unlikely]] {
-    LeaveTenant(request.tenant, request.cost);
-    attempt.why = Rejection::kLimit;
-  }
-  return attempt;
 }
 
 Admission Limiter::EndAttempt(const CallRequest& request, const Attempt& attempt) {
@@ -187,14 +210,14 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
 void Limiter::NoteNoRoom(const CallRequest& request) {
   if (request.cost > 1 && shares_[request.priority].whole() && !at_limit_.running() &&
       in_flight_.calls() > 0) {
-    at_limit_.Start(clock_.Now());
+    at_limit_.Start(clock_.Glance());
   }
 }
 
 Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
   if (observing_.load(std::memory_order_relaxed)) {
     const std::optional<InFlight::Entered> call =
-        in_flight_.TryEnter(clock_.Now(), request.cost, kCallsMax);
+        in_flight_.TryEnter(clock_.Glance(), request.cost, kCallsMax);
     if (call.has_value()) return Observe(request, *call, why);
   }
   return Refuse(why, request.priority, request.cost);
@@ -240,7 +263,7 @@ void Limiter::RaisePeak(Calls calls) {
 }
 
 void Limiter::End(Outcome outcome, const HeldCall& call) {
-  const Instant at = clock_.Now();
+  const Instant at = clock_.Glance();
   counters_.Count(outcome, at.ns - call.admitted_ns, call.cost);
   if (at.ns > call.deadline_ns) [[unlikely]] {
     counters_.CountOverrun(call.cost);
@@ -312,23 +335,10 @@ void Limiter::SetObserve(bool observe) {
   WakeWaiting();
 }
 
-// Comes after a change that makes room. Who waits has set the bit before it looked for room, so
-// either its look sees the change or this one sees the bit.
-void Limiter::WakeWaiting() {
-  if (queue_ != nullptr && in_flight_.Read().waiting) queue_->Wake(PermitQueue::Deliver::kByTimer);
-}
-
 void Limiter::Stop(PermitQueue::Deliver how) {
   draining_.store(true, std::memory_order_seq_cst);
   words_.StoreZero();
   if (queue_ != nullptr) queue_->Close(how);
-}
-
-// Who waited is not in this process, and the lock of the queue may be held for ever.
-void Limiter::InForkedChild() {
-  queue_ = nullptr;
-  in_flight_.ClearWaiting();
-  StopAdmitting();
 }
 
 Measurement Limiter::Measure(Instant now, absl::Duration interval) {

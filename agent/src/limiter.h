@@ -21,7 +21,6 @@
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
 #include "agent/src/tenant_table.h"
-#include "agent/src/ticket.h"
 #include "agent/src/timers.h"
 #include "agent/src/window_cutter.h"
 #include "plimsoll/agent/bulkhead.h"
@@ -32,11 +31,6 @@
 #include "plimsoll/core/time.h"
 
 namespace plimsoll::internal {
-
-// The two lists are the same; permit.cc checks it.
-constexpr RejectReason ReasonOf(Rejection rejection) {
-  return static_cast<RejectReason>(rejection);
-}
 
 // Admits calls up to the limit in force and counts what becomes of them. While it observes, it
 // admits those it would refuse too, up to kCallsMax in flight, and counts them as refused. Lives on
@@ -52,9 +46,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   // the process, which know the real clock only. Requires valid options. Admits nothing before the
   // first grant.
   static Limiter* Make(const Clock& clock, const BulkheadOptions& options = {},
-                       Timers* timers = nullptr) {
-    return new Limiter(clock, options, timers);
-  }
+                       Timers* timers = nullptr);
 
   // The owner's last call: admits nothing any more, and deletes the limiter as soon as no permit
   // needs it. TryAcquire() must not be called at the same time or later.
@@ -62,9 +54,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
 
   // A call of one unit and the first class: the shortest way.
   Admission TryAcquire(CallSite site = CallSite::Here());
-  Admission TryAcquire(const CallOptions& options, CallSite site = CallSite::Here()) {
-    return Try(RequestOf(options, site));
-  }
+  Admission TryAcquire(const CallOptions& options, CallSite site = CallSite::Here());
   // The two halves of the latter. Aborts if an option is out of range.
   CallRequest RequestOf(const CallOptions& options, CallSite site) const;
   Admission Try(const CallRequest& request);
@@ -114,34 +104,22 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   // ForkObserver:
   void InForkedChild() override;
 
-  // QueueOwner:
+  // QueueOwner, in limiter_waiting.cc like all that has to do with waiting:
   bool HasRoom(const CallRequest& request, Instant now) const override;
   std::optional<Admission> TryTurn(const CallRequest& request) override;
   absl::Duration CallTime() const override;
   void TellWhoLeaves(bool somebody_waits) override;
-  void CountRefusal(const CallRequest& request, Rejection why) override {
-    rejected_.Count(ReasonOf(why), request.priority, request.cost);
-  }
+  void CountRefusal(const CallRequest& request, Rejection why) override;
   Admission Recheck(const CallRequest& request, Admission admission) override;
 
-  Calls MostFor(const CallRequest& request, Calls limit) const {
-    return shares_[request.priority].Of(limit);
-  }
+  Calls MostFor(const CallRequest& request, Calls limit) const;
   // Not even if nothing were in flight. While the limit is 0 nothing can be said.
-  bool FitsNever(const CallRequest& request, Calls limit) const {
-    return limit > 0 && request.cost > MostFor(request, limit);
-  }
+  bool FitsNever(const CallRequest& request, Calls limit) const;
   bool InTime(const CallRequest& request, Instant at) const;
-  bool Overtakes(const InFlight::Entered& call, std::uint32_t priority) const {
-    return call.waiting() && queue_ != nullptr && queue_->Blocks(priority);
-  }
+  bool Overtakes(const InFlight::Entered& call, std::uint32_t priority) const;
   bool EnterTenant(const CallRequest& request, Calls limit);
-  std::uint32_t Watch(Instant at, CallSite site) {
-    return watch_ == nullptr ? 0 : watch_->Enter(at, site);
-  }
-  void LeaveTenant(std::uint32_t tenant, Calls cost) {
-    if (tenant != 0) tenants_->Leave(tenant, cost);
-  }
+  std::uint32_t Watch(Instant at, CallSite site);
+  void LeaveTenant(std::uint32_t tenant, Calls cost);
 
   Attempt Enter(const CallRequest& request);
   Attempt TryPass(const CallRequest& request);

@@ -34,6 +34,14 @@ std::optional<Admission> Limiter::TryBeforeWaiting(const CallOptions& options, C
   return std::nullopt;
 }
 
+bool Limiter::FitsNever(const CallRequest& request, Calls limit) const {
+  return limit > 0 && request.cost > MostFor(request, limit);
+}
+
+bool Limiter::Overtakes(const InFlight::Entered& call, std::uint32_t priority) const {
+  return call.waiting() && queue_ != nullptr && queue_->Blocks(priority);
+}
+
 bool Limiter::HasRoom(const CallRequest& request, Instant now) const {
   if (observing_.load(std::memory_order_relaxed)) return true;
   const Calls limit = words_.LimitAt(now);
@@ -90,6 +98,29 @@ Admission Limiter::Recheck(const CallRequest& request, Admission admission) {
   CountRefusal(request, Rejection::kDeadline);
   admission->Ignore();
   return Rejection::kDeadline;
+}
+
+// As Enter(), but for newcomers, who may not overtake those who wait.
+Limiter::Attempt Limiter::TryPass(const CallRequest& request) {
+  Attempt attempt = Enter(request);
+  if (!attempt.why.has_value() && Overtakes(*attempt.call, request.priority)) [[unlikely]] {
+    LeaveTenant(request.tenant, request.cost);
+    attempt.why = Rejection::kLimit;
+  }
+  return attempt;
+}
+
+// Comes after a change that makes room. Who waits has set the bit before it looked for room, so
+// either its look sees the change or this one sees the bit.
+void Limiter::WakeWaiting() {
+  if (queue_ != nullptr && in_flight_.Read().waiting) queue_->Wake(PermitQueue::Deliver::kByTimer);
+}
+
+// Who waited is not in this process, and the lock of the queue may be held for ever.
+void Limiter::InForkedChild() {
+  queue_ = nullptr;
+  in_flight_.ClearWaiting();
+  StopAdmitting();
 }
 
 }  // namespace plimsoll::internal

@@ -111,7 +111,17 @@ void BM_TwoClockReads(benchmark::State& state) {
     benchmark::DoNotOptimize(clock.Now());
   }
 }
-BENCHMARK(BM_TwoClockReads)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK(BM_TwoClockReads);
+
+// What the request path does.
+void BM_TwoGlances(benchmark::State& state) {
+  const Clock& clock = RealClock();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(clock.Glance());
+    benchmark::DoNotOptimize(clock.Glance());
+  }
+}
+BENCHMARK(BM_TwoGlances)->ThreadRange(1, 2)->UseRealTime();
 
 void BM_TwoSystemClockReads(benchmark::State& state) {
   for (auto _ : state) {

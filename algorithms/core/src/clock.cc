@@ -36,6 +36,7 @@ std::int64_t ReadNs(clockid_t id) {
 }
 
 #if defined(__x86_64__)
+std::uint64_t GlanceAtTicks() { return __rdtsc(); }
 // The fence keeps the processor from reading the counter before what comes first in the program:
 // else time would seem to go back from one thread to another. The kernel does the same.
 std::uint64_t ReadTicks() {
@@ -52,6 +53,7 @@ bool HasInvariantCounter() {
 }
 #else
 std::uint64_t ReadTicks() { return static_cast<std::uint64_t>(ReadNs(CLOCK_MONOTONIC_RAW)); }
+std::uint64_t GlanceAtTicks() { return ReadTicks(); }
 bool HasInvariantCounter() { return false; }
 #endif
 
@@ -109,12 +111,8 @@ class RefreshLock {
 
 class SystemClock final : public Clock {
  public:
-  Instant Now() const override {
-    return {published_.Now([](const Timeline& timeline) {
-      return timeline.by_counter() ? timeline.AtTicks(ReadTicks())
-                                   : timeline.AtRaw(ReadNs(CLOCK_MONOTONIC_RAW));
-    })};
-  }
+  Instant Now() const override { return NowBy<ReadTicks>(); }
+  Instant Glance() const override { return NowBy<GlanceAtTicks>(); }
 
   absl::Time WallTime() const override { return absl::Now(); }
 
@@ -126,6 +124,13 @@ class SystemClock final : public Clock {
   }
 
  private:
+  template <std::uint64_t (*kTicks)()>
+  Instant NowBy() const {
+    return {published_.Now([](const Timeline& timeline) {
+      return timeline.by_counter() ? timeline.AtTicks(kTicks())
+                                   : timeline.AtRaw(ReadNs(CLOCK_MONOTONIC_RAW));
+    })};
+  }
   bool CounterUsable(std::int64_t raw_ns) const {
     if (!invariant_) return false;
     if (raw_ns - looked_at_kernel_ns_ >= kLookAtKernelNs) {

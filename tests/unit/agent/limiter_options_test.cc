@@ -17,6 +17,7 @@
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
 #include "agent/src/tenant_table.h"
+#include "agent/src/thread_stripe.h"
 #include "plimsoll/core/random.h"
 #include "tests/unit/agent/limiter_support.h"
 #include "tests/unit/agent/manual_clock.h"
@@ -468,6 +469,31 @@ TEST_F(LimiterOptionsTest, MorePermitsThanCanBeWatchedAreAdmittedAllTheSame) {
 constexpr int kThreads = 4;
 constexpr int kTenants = 3;
 constexpr Calls kLimit = 9;
+
+TEST(StripedCounterTest, CountsExactlyWithMoreThreadsThanStripesAndWithStripesInOtherHands) {
+  constexpr int kTogether = kThreadStripes + 8;
+  constexpr int kRounds = 3;
+  constexpr int kCounts = 1000;
+  StripedCounter counter;
+  std::atomic<int> without_stripe{0};
+  for (int round = 0; round < kRounds; ++round) {
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kTogether; ++i) {
+      threads.emplace_back([&] {
+        without_stripe += ThreadStripe() == kNoStripe ? 1 : 0;
+        ++ready;
+        while (ready < kTogether) std::this_thread::yield();
+        for (int count = 0; count < kCounts; ++count) counter.Increment();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(counter.Read(), (round + 1) * kTogether * kCounts);
+  }
+  // At least one in each round, and not all of them from the second on: stripes are given back.
+  EXPECT_GE(without_stripe, kRounds * 8);
+  EXPECT_LT(without_stripe, kRounds * (8 + kThreadStripes / 2));
+}
 
 // Units held at once, of all and of each class and tenant. Counted after the admission and before
 // the end, so never more than the limiter counts.

@@ -20,6 +20,14 @@ TEST(RealClockTest, NeverGoesBack) {
   }
 }
 
+TEST(RealClockTest, AGlanceIsAReading) {
+  const Instant before = RealClock().Now();
+  const Instant glance = RealClock().Glance();
+  const Instant after = RealClock().Now();
+  EXPECT_GE(glance - before, -absl::Microseconds(1));
+  EXPECT_LE(glance, after + absl::Microseconds(1));
+}
+
 TEST(RealClockTest, DoesNotGoBackWhenRefreshed) {
   Instant last = RealClock().Now();
   for (int i = 0; i < kReads / 10; ++i) {

@@ -15,6 +15,11 @@ class Clock {
   // machine was suspended. For intervals, leases and deadlines.
   virtual Instant Now() const = 0;
 
+  // As Now(), but read up to a microsecond before what comes first in the program, since the
+  // processor looks ahead: so from one thread to another, time may seem to go back by as much. For
+  // the request path, where waiting for the rest of the program costs more than the reading.
+  virtual Instant Glance() const { return Now(); }
+
   // Calendar time, which may jump either way. For logs, people, and the check for lost time.
   virtual absl::Time WallTime() const = 0;
 
