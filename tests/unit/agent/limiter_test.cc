@@ -632,9 +632,10 @@ TEST(LimiterThreadsTest, NoCallIsMissingInWhatAcknowledgesALowerLimit) {
   std::atomic<int> missing{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
+    threads.emplace_back([&, i] {
       while (!stop) {
-        Admission admission = limiter->TryAcquire();
+        // One goes the short way, the other the one with wishes.
+        Admission admission = i == 0 ? limiter->TryAcquire() : limiter->TryAcquire({.cost = 2});
         if (!admission) continue;
         for (int look = 0; look < 20; ++look) missing += acknowledged_none ? 1 : 0;
         admission->Succeed();
