@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
@@ -90,6 +91,7 @@ class Agent::Impl final : private internal::ForkObserver {
   // Fixed at construction.
   const int generation_;
   const Clock& clock_;
+  internal::Timers* const timers_;
   const absl::Duration release_timeout_;
   std::string first_instance_;
 
@@ -105,6 +107,7 @@ class Agent::Impl final : private internal::ForkObserver {
 Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
     : generation_((internal::RegisterForkObserver(*this), internal::ForkGeneration())),
       clock_(parts.clock),
+      timers_(parts.timers),
       release_timeout_(absl::FromChrono(options.release_timeout)) {
   internal::SessionOptions session = MakeSessionOptions(options, parts.random);
   first_instance_ = session.instance.value;
@@ -152,7 +155,7 @@ const Agent::Impl::Compartment& Agent::Impl::FindOrMake(const std::string& depen
 
   // Made, and thrown away if another thread was faster, without the lock: making and unmaking a
   // limiter takes the lock of the fork registry, which comes before mutex_.
-  Limiter* limiter = Limiter::Make(clock_, options);
+  Limiter* limiter = Limiter::Make(clock_, options, timers_);
   Compartment made{options, limiter, BulkheadFactory::Make(dependency, limiter)};
   const Compartment* compartment = nullptr;
   {
@@ -195,10 +198,16 @@ absl::Status Agent::Impl::WaitUntilGranted(absl::Duration timeout) {
 std::string Agent::Impl::instance() const {
   return InChild() ? first_instance_ : loop_->instance();
 }
+
+// Those who wait are told without the lock, since their callbacks may ask for a bulkhead.
 void Agent::Impl::StopAdmitting() {
-  const MutexLock lock(mutex_);
-  leaving_ = true;
-  for (auto& [name, compartment] : compartments_) compartment.limiter->StopAdmitting();
+  std::vector<Limiter*> limiters;
+  {
+    const MutexLock lock(mutex_);
+    leaving_ = true;
+    for (auto& [name, compartment] : compartments_) limiters.push_back(compartment.limiter);
+  }
+  for (Limiter* limiter : limiters) limiter->Drain();
 }
 
 std::int64_t Agent::Impl::CallsInFlight() const {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "agent/src/timers.h"
 #include "agent/src/transport.h"
 #include "plimsoll/agent/agent.h"
 #include "plimsoll/agent/options.h"
@@ -16,6 +17,9 @@ struct AgentParts {
   const Clock& clock;  // must outlive the agent and its permits
   Random random;
   std::unique_ptr<internal::Transport> transport;
+  // Must outlive the callbacks of those who wait. Null: those of the process, which go by the real
+  // clock; so hand some in with another clock.
+  internal::Timers* timers = nullptr;
 };
 
 // Starts agents whose time, chance and network are handed in.

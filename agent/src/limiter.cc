@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "agent/src/sync_point.h"
+#include "agent/src/timer_thread.h"
 #include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
@@ -29,7 +31,11 @@ constexpr RejectReason ReasonOf(Rejection rejection) {
 
 }  // namespace
 
-Limiter::Limiter(const Clock& clock, const BulkheadOptions& options)
+Limiter* Limiter::Make(const Clock& clock, const BulkheadOptions& options, Timers* timers) {
+  return new Limiter(clock, options, timers);
+}
+
+Limiter::Limiter(const Clock& clock, const BulkheadOptions& options, Timers* timers)
     : clock_(clock),
       options_(options),
       tenants_(options.tenants.share < 1 ? std::make_unique<TenantTable>(options.tenants)
@@ -42,12 +48,36 @@ Limiter::Limiter(const Clock& clock, const BulkheadOptions& options)
   for (std::size_t i = 0; i < options.classes.size(); ++i) {
     shares_[i] = Share(options.classes[i].share);
   }
+  if (options.queue.capacity > 0) {
+    queue_ = &PermitQueue::Take(*this, options.queue, clock,
+                                timers == nullptr ? SharedTimers() : *timers);
+  }
   RegisterForkObserver(*this);
+}
+
+Limiter::~Limiter() {
+  if (queue_ != nullptr) queue_->GiveBack();
+}
+
+Calls Limiter::MostFor(const CallRequest& request, Calls limit) const {
+  return shares_[request.priority].Of(limit);
+}
+
+std::uint32_t Limiter::Watch(Instant at, CallSite site) {
+  return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+}
+
+void Limiter::LeaveTenant(std::uint32_t tenant, Calls cost) {
+  if (tenant != 0) tenants_->Leave(tenant, cost);
+}
+
+void Limiter::CountRefusal(const CallRequest& request, Rejection why) {
+  rejected_.Count(ReasonOf(why), request.priority, request.cost);
 }
 
 void Limiter::Abandon() {
   UnregisterForkObserver(*this);
-  StopAdmitting();
+  Drain();
   if (in_flight_.Orphan()) delete this;
 }
 
@@ -77,6 +107,9 @@ Admission Limiter::TryAcquire(CallSite site) {
   if (call.calls() > limit) [[unlikely]] {
     return Observe({.site = site}, call, Rejection::kLimit);
   }
+  if (call.waiting() && Overtakes(call, 0)) [[unlikely]] {
+    return Observe({.site = site}, call, Rejection::kLimit);
+  }
   if (call.calls() > peak_.load(std::memory_order_relaxed)) [[unlikely]] {
     RaisePeak(call.calls());
   }
@@ -101,29 +134,42 @@ CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const 
           .deadline = std::min(options.deadline, Deadline::Current())};
 }
 
+Admission Limiter::TryAcquire(const CallOptions& options, CallSite site) {
+  return Try(RequestOf(options, site));
+}
+
 // As TryAcquire(), whose comment says why in this order. These calls do not go beyond their limit
 // even for an instant, so lesser ones do not get in the way of important ones, nor costly ones
 // beyond what the word can hold.
-Admission Limiter::Try(const CallRequest& request) {
+Limiter::Attempt Limiter::Enter(const CallRequest& request) {
   if (in_flight_.calls() > MostFor(request, words_.Highest()) - request.cost) {
-    return NoRoom(request);
+    return {.why = Rejection::kLimit};
   }
   const Instant at = clock_.Glance();
-  if (!InTime(request, at)) return RefuseOrObserve(request, Rejection::kDeadline);
+  if (!InTime(request, at)) return {.why = Rejection::kDeadline};
   const Calls expected = words_.LimitAt(at);
-  if (!EnterTenant(request, expected)) return RefuseOrObserve(request, Rejection::kTenant);
-  const std::optional<InFlight::Entered> call =
-      in_flight_.TryEnter(at, request.cost, MostFor(request, expected));
-  if (!call.has_value()) {
+  if (!EnterTenant(request, expected)) return {.why = Rejection::kTenant};
+  Attempt attempt;
+  attempt.call = in_flight_.TryEnter(at, request.cost, MostFor(request, expected));
+  if (attempt.call.has_value()) attempt.limit = words_.LimitFor(*attempt.call);
+  if (!attempt.call.has_value() || attempt.call->calls() > MostFor(request, attempt.limit))
+      [[unlikely]] {
     LeaveTenant(request.tenant, request.cost);
-    return NoRoom(request);
+    attempt.why = Rejection::kLimit;
   }
-  const Calls limit = words_.LimitFor(*call);
-  if (call->calls() > MostFor(request, limit)) [[unlikely]] {
-    LeaveTenant(request.tenant, request.cost);
-    return Observe(request, *call, Rejection::kLimit);
-  }
-  return Admit(request, *call, limit);
+  return attempt;
+}
+
+Admission Limiter::Try(const CallRequest& request) {
+  Attempt attempt = TryPass(request);
+  if (attempt.why == Rejection::kLimit) NoteNoRoom(request);
+  return EndAttempt(request, attempt);
+}
+
+Admission Limiter::EndAttempt(const CallRequest& request, const Attempt& attempt) {
+  if (!attempt.why.has_value()) return Admit(request, *attempt.call, attempt.limit);
+  if (attempt.call.has_value()) return Observe(request, *attempt.call, *attempt.why);
+  return RefuseOrObserve(request, *attempt.why);
 }
 
 // Whether the call can expect an answer before its deadline.
@@ -161,12 +207,11 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
 
 // A costly call may find the limit too low before that is reached to the last unit; until the next
 // call ends this is time at the limit. A class that has had its share says nothing of the limit.
-Admission Limiter::NoRoom(const CallRequest& request) {
+void Limiter::NoteNoRoom(const CallRequest& request) {
   if (request.cost > 1 && shares_[request.priority].whole() && !at_limit_.running() &&
       in_flight_.calls() > 0) {
     at_limit_.Start(clock_.Glance());
   }
-  return RefuseOrObserve(request, Rejection::kLimit);
 }
 
 Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
@@ -182,9 +227,17 @@ Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
 // has returned false, every call that was admitted before is in flight for Measure().
 Admission Limiter::Observe(const CallRequest& request, const InFlight::Entered& call,
                            Rejection why) {
-  const bool observing = observing_.load(std::memory_order_seq_cst) &&
-                         !draining_.load(std::memory_order_seq_cst) && call.calls() <= kCallsMax;
-  if (!observing) return RollBack(request, call.at(), why);
+  if (!Observes(call)) return RollBack(request, call.at(), why);
+  return AdmitObserved(request, call, why);
+}
+
+bool Limiter::Observes(const InFlight::Entered& call) const {
+  return observing_.load(std::memory_order_seq_cst) && !draining_.load(std::memory_order_seq_cst) &&
+         call.calls() <= kCallsMax;
+}
+
+Permit Limiter::AdmitObserved(const CallRequest& request, const InFlight::Entered& call,
+                              Rejection why) {
   rejected_.Count(ReasonOf(why), request.priority, request.cost);
   would_reject_.Count(ReasonOf(why), request.priority, request.cost);
   if (request.tenant != 0) tenants_->Enter(request.tenant, request.cost);
@@ -234,9 +287,16 @@ void Limiter::NoteEndAtLimit(Instant at, Calls cost) {
   if (left > 0 && left >= words_.LimitAt(at)) at_limit_.Start(at);
 }
 
+// The queue is looked up before: once the call has left, another thread may delete the limiter. The
+// queue is then without an owner or somebody else's, but it is still there.
 void Limiter::Leave(Instant at, Calls cost) {
-  if (in_flight_.Leave(at, cost).last_of_orphan) [[unlikely]] {
+  PermitQueue* const queue = queue_;
+  const InFlight::Left left = in_flight_.Leave(at, cost);
+  if (left.last_of_orphan) [[unlikely]] {
     delete this;
+  } else if (left.waiting && queue != nullptr) [[unlikely]] {
+    Reach(SyncPoint::kLeft);
+    queue->Wake();
   }
 }
 
@@ -249,6 +309,7 @@ void Limiter::Install(const StepFunction& function, Instant now) {
   limit_end_ns_.store(function.limit_end.ns, std::memory_order_relaxed);
   base_end_ns_.store(function.base_end.ns, std::memory_order_relaxed);
   granted_.store(function.stamp > GrantStamp(), std::memory_order_relaxed);
+  WakeWaiting();
 }
 
 // The words first, then the calls in flight: whoever was admitted by the older words is counted by
@@ -269,11 +330,15 @@ void Limiter::StoreWords(Instant at) {
   }
 }
 
-void Limiter::SetObserve(bool observe) { observing_.store(observe, std::memory_order_seq_cst); }
+void Limiter::SetObserve(bool observe) {
+  observing_.store(observe, std::memory_order_seq_cst);
+  WakeWaiting();
+}
 
-void Limiter::StopAdmitting() {
+void Limiter::Stop(PermitQueue::Deliver how) {
   draining_.store(true, std::memory_order_seq_cst);
   words_.StoreZero();
+  if (queue_ != nullptr) queue_->Close(how);
 }
 
 Measurement Limiter::Measure(Instant now, absl::Duration interval) {
@@ -289,6 +354,10 @@ Measurement Limiter::Measure(Instant now, absl::Duration interval) {
   Measurement measured;
   measured.in_flight = in_flight_.Read().calls;
   measured.in_flight_max = std::max(std::exchange(measured_peak_, 0), measured.in_flight);
+  if (queue_ != nullptr) {
+    measured.waiting =
+        static_cast<Calls>(std::min<std::int64_t>(queue_->stats().waiting, kCallsMax));
+  }
   measured.windows = std::exchange(windows_, {});
   return measured;
 }

@@ -43,6 +43,7 @@ BulkheadStats Limiter::Stats() const {
   stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;
   stats.calls = Without(stats.admitted, units_beyond_first_.load(std::memory_order_relaxed));
   ReadClasses(stats);
+  ReadWaits(stats);
   return stats;
 }
 
@@ -92,6 +93,18 @@ void Limiter::ReadClasses(BulkheadStats& stats) const {
     }
   }
   stats.classes.front().admitted = first;
+}
+
+void Limiter::ReadWaits(BulkheadStats& stats) const {
+  if (queue_ == nullptr) return;
+  const QueueStats queue = queue_->stats();
+  stats.waiting = queue.waiting;
+  stats.waiting_max = queue.waiting_max;
+  stats.waited = queue.waited;
+  stats.timed_out_waiting = queue.timed_out;
+  for (std::size_t bucket = 0; bucket < queue.waits.size(); ++bucket) {
+    if (queue.waits[bucket] > 0) stats.wait.push_back({EndOf(bucket), queue.waits[bucket]});
+  }
 }
 
 }  // namespace internal

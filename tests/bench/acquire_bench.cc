@@ -11,7 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <semaphore>
+#include <thread>
 
 #include "agent/src/bulkhead_factory.h"
 #include "agent/src/limiter.h"
@@ -59,7 +61,7 @@ const Clock& WarmClock() {
   return RealClock();
 }
 
-Bulkhead& MakeBulkhead(Calls limit, const BulkheadOptions& options = {}) {
+internal::Limiter& MakeLimiter(Calls limit, const BulkheadOptions& options = {}) {
   const Clock& clock = WarmClock();
   internal::Limiter* limiter = internal::Limiter::Make(clock, options);
   internal::StepFunction function;
@@ -69,7 +71,12 @@ Bulkhead& MakeBulkhead(Calls limit, const BulkheadOptions& options = {}) {
   function.base_end = function.limit_end;
   function.call_deadline = absl::Seconds(30);
   limiter->Install(function, clock.Now());
-  return *BulkheadFactory::Make("payments-api", limiter).release();  // kept until the end
+  return *limiter;
+}
+
+Bulkhead& MakeBulkhead(Calls limit, const BulkheadOptions& options = {}) {
+  internal::Limiter& limiter = MakeLimiter(limit, options);
+  return *BulkheadFactory::Make("payments-api", &limiter).release();  // kept until the end
 }
 
 BulkheadOptions WithEverything() {
@@ -90,6 +97,14 @@ Bulkhead& wide_bulkhead = MakeBulkhead(kPlenty);
 Bulkhead& rich_bulkhead = MakeBulkhead(kPlenty, WithEverything());
 Bulkhead& watched_bulkhead = MakeBulkhead(kPlenty, WithPermitAge());
 Bulkhead& closed_bulkhead = MakeBulkhead(0);
+
+BulkheadOptions WithQueue() {
+  BulkheadOptions options;
+  options.queue.capacity = 16;
+  return options;
+}
+Bulkhead& wide_queue = MakeBulkhead(kPlenty, WithQueue());
+internal::Limiter& narrow_queue = MakeLimiter(1, WithQueue());
 
 void BM_TwoClockReads(benchmark::State& state) {
   const Clock& clock = RealClock();
@@ -156,6 +171,50 @@ BENCHMARK_CAPTURE(BM_With, cost, wide_bulkhead, {.cost = 2}, kGood);
 BENCHMARK_CAPTURE(BM_With, priority, rich_bulkhead, {.priority = 1}, kGood);
 BENCHMARK_CAPTURE(BM_With, tenant, rich_bulkhead, {.tenant = "acme"}, kGood);
 BENCHMARK_CAPTURE(BM_With, permit_age, watched_bulkhead, CallOptions(), kGood);
+
+// Whoever may wait, but finds room.
+void BM_AcquireWithRoom(benchmark::State& state) {
+  CallOptions options;
+  options.wait = std::chrono::seconds(1);
+  for (auto _ : state) {
+    Admission admission = wide_queue.Acquire(options);
+    admission->Succeed();
+  }
+}
+BENCHMARK(BM_AcquireWithRoom)->ThreadRange(1, 2)->UseRealTime();
+
+// A limit of 1 and two threads: each ends its call when the other one waits for that.
+void BM_HandOver(benchmark::State& state) {
+  static std::atomic<bool> other_is_done{false};
+  other_is_done = false;
+  CallOptions options;
+  options.wait = std::chrono::hours(1);
+  benchmark::IterationCount left = state.max_iterations;
+  for (auto _ : state) {
+    Admission admission = narrow_queue.Acquire(options, CallSite::Here());
+    while (!narrow_queue.queue()->Blocks(0) && !other_is_done) std::this_thread::yield();
+    if (--left == 0) other_is_done = true;
+    admission->Succeed();
+  }
+}
+BENCHMARK(BM_HandOver)->Threads(2)->UseRealTime();
+
+// The same without threads: a callback waits, and runs in the ending of the call before it.
+void BM_HandOverToCallback(benchmark::State& state) {
+  static Bulkhead& bulkhead = MakeBulkhead(1, WithQueue());
+  CallOptions options;
+  options.wait = std::chrono::nanoseconds::max();
+  std::optional<Permit> held = *bulkhead.TryAcquire();
+  for (auto _ : state) {
+    std::optional<Permit> next;
+    bulkhead.AcquireAsync(options,
+                          [&next](Admission admission) { next.emplace(*std::move(admission)); });
+    held->Succeed();
+    held.emplace(*std::move(next));
+  }
+  held->Succeed();
+}
+BENCHMARK(BM_HandOverToCallback)->UseRealTime();
 
 void BM_Refused(benchmark::State& state) {
   for (auto _ : state) {

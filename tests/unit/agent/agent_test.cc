@@ -11,6 +11,7 @@
 #include "agent/src/agent_factory.h"
 #include "tests/unit/agent/fake_transport.h"
 #include "tests/unit/agent/manual_clock.h"
+#include "tests/unit/agent/manual_timers.h"
 
 namespace plimsoll {
 namespace {
@@ -182,6 +183,29 @@ TEST_F(AgentTest, DrainingTwiceIsAsGoodAsOnce) {
   const auto agent = StartAgent(network_, clock_);
   EXPECT_TRUE(agent->Drain(kLong).ok());
   EXPECT_TRUE(agent->Drain(kNoTime).ok());
+}
+
+// Its callback asks for a bulkhead, which takes the agent's lock.
+TEST_F(AgentTest, WhoWaitsWhenTheAgentLeavesIsToldBeforeDrainReturns) {
+  ManualTimers timers;
+  auto agent =
+      *AgentFactory::Start(Options(), {clock_, Random(1), network_.MakeTransport(), &timers});
+  BulkheadOptions options;
+  options.queue.capacity = 1;
+  Bulkhead& payments = **agent->bulkhead("payments-api", options);
+  ASSERT_TRUE(agent->WaitUntilGranted(kLong).ok());
+  CallOptions all;
+  all.cost = kLimit;
+  all.wait = kLong;
+  Admission held = payments.Acquire(all);
+  ASSERT_TRUE(held);
+  std::optional<Rejection> why;
+  payments.AcquireAsync(all, [&](Admission admission) {
+    why = admission.rejection();
+    agent->bulkhead("orders-db");
+  });
+  agent->Drain(kNoTime).IgnoreError();
+  EXPECT_EQ(why, Rejection::kDraining);
 }
 
 TEST_F(AgentTest, ABulkheadMadeAfterDrainAdmitsNothing) {

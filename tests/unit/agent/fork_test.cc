@@ -111,6 +111,29 @@ TEST_F(ForkTest, AForkDuringOtherThreadsCallsLeavesNoLockBehind) {
   other.join();
 }
 
+// Who waits is the parent's. In the child nobody is woken, and the queue is not touched.
+TEST_F(ForkTest, TheChildEndsCallsForWhichTheParentsCallersWait) {
+  BulkheadOptions options;
+  options.queue.capacity = 9;
+  Bulkhead& orders = **agent_->bulkhead("orders-db", options);
+  ASSERT_TRUE(agent_->WaitUntilGranted(kLong).ok());
+  CallOptions call;
+  call.cost = 5;
+  call.wait = kLong;
+  Admission held = orders.TryAcquire(call);
+  ASSERT_TRUE(held);
+  std::atomic<int> answered{0};
+  orders.AcquireAsync(call, [&answered](Admission) { ++answered; });
+  ExpectInChild([&] {
+    const Admission late = orders.Acquire(call);
+    held->Succeed();
+    return answered == 0 && !late && late.rejection() == Rejection::kDraining;
+  });
+  EXPECT_EQ(orders.stats().waiting, 5);
+  held->Succeed();
+  EXPECT_EQ(answered, 1);
+}
+
 // ThreadSanitizer ends a forked child that starts a thread.
 #ifndef __SANITIZE_THREAD__
 TEST_F(ForkTest, AnAgentThatTheChildStartsIsItsOwn) {
