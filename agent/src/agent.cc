@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
@@ -60,6 +61,8 @@ class Agent::Impl final : private internal::ForkObserver {
 
   absl::Status Start() { return loop_->Start(); }
   Bulkhead& GetBulkhead(const std::string& dependency);
+  absl::StatusOr<Bulkhead*> GetBulkhead(const std::string& dependency,
+                                        const BulkheadOptions& options);
   absl::Status Drain(absl::Duration timeout);
   absl::Status WaitUntilGranted(absl::Duration timeout);
   bool connected() const { return !InChild() && loop_->connected(); }
@@ -68,6 +71,7 @@ class Agent::Impl final : private internal::ForkObserver {
  private:
   // What belongs to one dependency.
   struct Compartment {
+    BulkheadOptions options;
     Limiter* limiter;  // the bulkhead's
     std::unique_ptr<Bulkhead> bulkhead;
   };
@@ -77,7 +81,9 @@ class Agent::Impl final : private internal::ForkObserver {
   void AfterFork() override ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
   bool InChild() const { return internal::ForkGeneration() != generation_; }
-  Bulkhead* Find(const std::string& dependency);
+  // A compartment stays where it is for as long as the agent lives.
+  const Compartment* Find(const std::string& dependency);
+  const Compartment& FindOrMake(const std::string& dependency, const BulkheadOptions& options);
   void StopAdmitting();
   std::int64_t CallsInFlight() const;
   bool AllGranted() const;
@@ -120,29 +126,45 @@ Agent::Impl::~Impl() {
   loop_->Stop();
 }
 
-Bulkhead* Agent::Impl::Find(const std::string& dependency) {
+const Agent::Impl::Compartment* Agent::Impl::Find(const std::string& dependency) {
   const MutexLock lock(mutex_);
   const auto found = compartments_.find(dependency);
-  return found == compartments_.end() ? nullptr : found->second.bulkhead.get();
+  return found == compartments_.end() ? nullptr : &found->second;
 }
 
 Bulkhead& Agent::Impl::GetBulkhead(const std::string& dependency) {
+  return *FindOrMake(dependency, BulkheadOptions()).bulkhead;
+}
+
+absl::StatusOr<Bulkhead*> Agent::Impl::GetBulkhead(const std::string& dependency,
+                                                   const BulkheadOptions& options) {
+  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  const Compartment& compartment = FindOrMake(dependency, options);
+  if (compartment.options == options) return compartment.bulkhead.get();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the bulkhead of '", dependency,
+                   "' has other options: they are set where it is first asked for"));
+}
+
+const Agent::Impl::Compartment& Agent::Impl::FindOrMake(const std::string& dependency,
+                                                        const BulkheadOptions& options) {
   PLIMSOLL_CHECK(IsValidName(dependency), "the name of a dependency must be valid");
-  if (Bulkhead* found = Find(dependency)) return *found;
+  if (const Compartment* found = Find(dependency)) return *found;
 
   // Made, and thrown away if another thread was faster, without the lock: making and unmaking a
   // limiter takes the lock of the fork registry, which comes before mutex_.
-  Limiter* limiter = Limiter::Make(clock_);
-  Compartment made{limiter, BulkheadFactory::Make(dependency, limiter)};
-  Bulkhead& bulkhead = *made.bulkhead;
+  Limiter* limiter = Limiter::Make(clock_, options);
+  Compartment made{options, limiter, BulkheadFactory::Make(dependency, limiter)};
+  const Compartment* compartment = nullptr;
   {
     const MutexLock lock(mutex_);
     const auto [place, inserted] = compartments_.try_emplace(dependency, std::move(made));
-    if (!inserted) return *place->second.bulkhead;
+    compartment = &place->second;
+    if (!inserted) return *compartment;
     if (leaving_ || InChild()) limiter->StopAdmitting();
   }
   if (!InChild()) loop_->Add(DependencyId(dependency), *limiter);
-  return bulkhead;
+  return *compartment;
 }
 
 absl::Status Agent::Impl::Drain(absl::Duration timeout) {
@@ -174,10 +196,16 @@ absl::Status Agent::Impl::WaitUntilGranted(absl::Duration timeout) {
 std::string Agent::Impl::instance() const {
   return InChild() ? first_instance_ : loop_->instance();
 }
+
+// Those who wait are told without the lock, since their callbacks may ask for a bulkhead.
 void Agent::Impl::StopAdmitting() {
-  const MutexLock lock(mutex_);
-  leaving_ = true;
-  for (auto& [name, compartment] : compartments_) compartment.limiter->StopAdmitting();
+  std::vector<Limiter*> limiters;
+  {
+    const MutexLock lock(mutex_);
+    leaving_ = true;
+    for (auto& [name, compartment] : compartments_) limiters.push_back(compartment.limiter);
+  }
+  for (Limiter* limiter : limiters) limiter->Drain();
 }
 
 std::int64_t Agent::Impl::CallsInFlight() const {
@@ -215,6 +243,11 @@ Agent::~Agent() = default;
 
 Bulkhead& Agent::bulkhead(std::string_view dependency) {
   return impl_->GetBulkhead(std::string(dependency));
+}
+
+absl::StatusOr<Bulkhead*> Agent::bulkhead(std::string_view dependency,
+                                          const BulkheadOptions& options) {
+  return impl_->GetBulkhead(std::string(dependency), options);
 }
 
 absl::Status Agent::Drain(std::chrono::nanoseconds timeout) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/src/limiter.h"
+#include "plimsoll/agent/acquire_await.h"
 
 namespace plimsoll {
 
@@ -25,9 +26,21 @@ Bulkhead::Bulkhead(std::string dependency, internal::Limiter* limiter)
 
 Bulkhead::~Bulkhead() { limiter_->Abandon(); }
 
-Admission Bulkhead::TryAcquire() { return limiter_->TryAcquire(); }
-Admission Bulkhead::TryAcquire(const CallOptions&) { return limiter_->TryAcquire(); }
-Admission Bulkhead::Acquire(const CallOptions& options) { return TryAcquire(options); }
+Admission Bulkhead::TryAcquire(CallSite site) { return limiter_->TryAcquire(site); }
+Admission Bulkhead::TryAcquire(const CallOptions& options, CallSite site) {
+  return limiter_->TryAcquire(options, site);
+}
+Admission Bulkhead::Acquire(const CallOptions& options, CallSite site) {
+  return limiter_->Acquire(options, site);
+}
+void Bulkhead::AcquireAsync(const CallOptions& options, std::function<void(Admission)> callback,
+                            CallSite site) {
+  limiter_->AcquireAsync(options, std::move(callback), site);
+}
+AcquireAwaiter Bulkhead::AcquireAwait(const CallOptions& options, Executor executor,
+                                      CallSite site) {
+  return AcquireAwaiter(limiter_, options, std::move(executor), site);
+}
 int Bulkhead::limit() const { return limiter_->limit(); }
 GrantStage Bulkhead::stage() const { return limiter_->stage(); }
 int Bulkhead::in_flight() const { return limiter_->in_flight(); }

@@ -5,29 +5,53 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plimsoll/agent/bulkhead_options.h"
+#include "plimsoll/agent/outcome.h"
 #include "plimsoll/core/histogram.h"
 #include "plimsoll/core/reason.h"
 #include "plimsoll/core/time.h"
+#include "plimsoll/core/types.h"
 
 namespace plimsoll::internal {
 
 // How calls ended, counted since the beginning and never reset: a window is the difference of two
 // readings, so a count that comes late lands in the next window and none is lost. Successes and
 // drops have a histogram each; that makes an ending one atomic addition, and no number has to be
-// derived from two that were read at different times. Thread-safe.
+// derived from two that were read at different times. The rarer kinds of each cost one addition
+// more. Everything counts as many as the call has units. Thread-safe.
 class CallCounters {
  public:
   using Buckets = std::array<std::atomic<std::uint64_t>, LatencyHistogram::kBuckets>;
 
-  void CountSuccess(std::int64_t latency_ns) { Count(succeeded_, latency_ns); }
-  void CountDrop(std::int64_t latency_ns) { Count(dropped_, latency_ns); }
-  void CountIgnored() { ignored_.fetch_add(1, std::memory_order_relaxed); }
-  void CountLeaked() { leaked_.fetch_add(1, std::memory_order_relaxed); }
-  void CountOverrun() { overran_.fetch_add(1, std::memory_order_relaxed); }
+  void Count(Outcome outcome, std::int64_t latency_ns, Calls units) {
+    switch (outcome) {
+      case Outcome::kError:
+        Add(errors_, units);
+        [[fallthrough]];
+      case Outcome::kSuccess:
+        return AddSample(succeeded_, latency_ns, units);
+      case Outcome::kTimeout:
+        Add(timeouts_, units);
+        [[fallthrough]];
+      case Outcome::kOverload:
+        return AddSample(dropped_, latency_ns, units);
+      case Outcome::kCancelled:
+        Add(cancelled_, units);
+        [[fallthrough]];
+      case Outcome::kIgnored:
+        return Add(ignored_, units);
+    }
+  }
+  void CountLeaked(Calls units) { Add(leaked_, units); }
+  void CountOverrun(Calls units) { Add(overran_, units); }
 
   std::uint64_t succeeded(std::size_t bucket) const { return Read(succeeded_[bucket]); }
   std::uint64_t dropped(std::size_t bucket) const { return Read(dropped_[bucket]); }
   std::int64_t ignored() const { return Read(ignored_); }
+  // Of the succeeded, of the dropped, of the ignored.
+  std::int64_t errors() const { return Read(errors_); }
+  std::int64_t timeouts() const { return Read(timeouts_); }
+  std::int64_t cancelled() const { return Read(cancelled_); }
   std::int64_t leaked() const { return Read(leaked_); }
   std::int64_t overran() const { return Read(overran_); }
 
@@ -36,29 +60,46 @@ class CallCounters {
   static T Read(const std::atomic<T>& counter) {
     return counter.load(std::memory_order_relaxed);
   }
-  static void Count(Buckets& buckets, std::int64_t latency_ns) {
-    buckets[LatencyHistogram::BucketOf(latency_ns)].fetch_add(1, std::memory_order_relaxed);
+  static void Add(std::atomic<std::int64_t>& counter, Calls units) {
+    counter.fetch_add(units, std::memory_order_relaxed);
+  }
+  static void AddSample(Buckets& buckets, std::int64_t latency_ns, Calls units) {
+    buckets[LatencyHistogram::BucketOf(latency_ns)].fetch_add(static_cast<std::uint64_t>(units),
+                                                              std::memory_order_relaxed);
   }
 
   std::atomic<std::int64_t> ignored_{0};
   std::atomic<std::int64_t> leaked_{0};
   std::atomic<std::int64_t> overran_{0};
+  std::atomic<std::int64_t> errors_{0};
+  std::atomic<std::int64_t> timeouts_{0};
+  std::atomic<std::int64_t> cancelled_{0};
   Buckets succeeded_{};
   Buckets dropped_{};
 };
 
-// Refused calls by reason, counted since the beginning. Thread-safe.
+// Units of refused calls by class and reason, counted since the beginning. Thread-safe.
 class RejectCounters {
  public:
-  void Count(RejectReason reason) {
-    counts_[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  void Count(RejectReason reason, std::size_t priority, Calls units) {
+    counts_[priority][static_cast<std::size_t>(reason)].fetch_add(units, std::memory_order_relaxed);
   }
+  std::int64_t of(std::size_t priority, std::size_t reason) const {
+    return counts_[priority][reason].load(std::memory_order_relaxed);
+  }
+  // Of all classes.
   std::int64_t operator[](std::size_t reason) const {
-    return counts_[reason].load(std::memory_order_relaxed);
+    std::int64_t sum = 0;
+    for (std::size_t priority = 0; priority < counts_.size(); ++priority) {
+      sum += of(priority, reason);
+    }
+    return sum;
   }
 
  private:
-  std::array<std::atomic<std::int64_t>, kRejectReasons> counts_{};
+  using ByReason = std::array<std::atomic<std::int64_t>, kRejectReasons>;
+
+  std::array<ByReason, kPriorityClassesMax> counts_{};
 };
 
 // How long the calls in flight were at the limit. An approximation: two threads that pass the

@@ -1,7 +1,12 @@
 #include "agent/src/limiter.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "agent/src/sync_point.h"
+#include "agent/src/timer_thread.h"
+#include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -21,13 +26,30 @@ std::int64_t InfinityAsFutureNs(absl::Duration duration) {
 
 }  // namespace
 
-Limiter::Limiter(const Clock& clock) : clock_(clock), cutter_(clock.Now()) {
+Limiter::Limiter(const Clock& clock, const BulkheadOptions& options, Timers* timers)
+    : clock_(clock),
+      options_(options),
+      tenants_(options.tenants.share < 1 ? std::make_unique<TenantTable>(options.tenants)
+                                         : nullptr),
+      cutter_(clock.Now()) {
+  PLIMSOLL_CHECK(Validate(options).ok(), "the options of a bulkhead must be valid");
+  for (std::size_t i = 0; i < options.classes.size(); ++i) {
+    shares_[i] = Share(options.classes[i].share);
+  }
+  if (options.queue.capacity > 0) {
+    queue_ = &PermitQueue::Take(*this, options.queue, clock,
+                                timers == nullptr ? SharedTimers() : *timers);
+  }
   RegisterForkObserver(*this);
+}
+
+Limiter::~Limiter() {
+  if (queue_ != nullptr) queue_->GiveBack();
 }
 
 void Limiter::Abandon() {
   UnregisterForkObserver(*this);
-  StopAdmitting();
+  Drain();
   if (in_flight_.Orphan()) delete this;
 }
 
@@ -38,13 +60,23 @@ void Limiter::Abandon() {
 // the end of the step, and permits are checked against their deadline before sending. That the
 // words are loaded after the call is counted is what matters (rule A3); the agent's thread stores
 // them anew when a step has ended, before it reports the calls in flight.
-Admission Limiter::TryAcquire() {
-  if (in_flight_.calls() >= words_.Highest()) return TryBeyondLimit();
+Admission Limiter::TryAcquire(CallSite site) {
+  if (in_flight_.calls() >= words_.Highest()) {
+    if (!observing_.load(std::memory_order_relaxed)) return Refuse(Rejection::kLimit, 0, 1);
+    return RefuseOrObserve({.site = site}, Rejection::kLimit);
+  }
+  const Deadline deadline = Deadline::Current();
+  if (!deadline.never()) [[unlikely]] {
+    return Try({.site = site, .deadline = deadline});
+  }
   const Instant at = clock_.Now();
   const InFlight::Entered call = in_flight_.Enter(at);
   const Calls limit = words_.LimitFor(call);
   if (call.calls() > limit) [[unlikely]] {
-    return AdmitBeyondLimit(call);
+    return Observe({.site = site}, call, Rejection::kLimit);
+  }
+  if (call.waiting() && Overtakes(call, 0)) [[unlikely]] {
+    return Observe({.site = site}, call, Rejection::kLimit);
   }
   if (call.calls() > peak_.load(std::memory_order_relaxed)) [[unlikely]] {
     RaisePeak(call.calls());
@@ -52,41 +84,148 @@ Admission Limiter::TryAcquire() {
   if (call.calls() == limit) [[unlikely]] {
     at_limit_.Start(at);
   }
-  return Permit(this, at.ns, DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)));
+  return Permit(this,
+                {.admitted_ns = at.ns,
+                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst))});
 }
 
-Admission Limiter::TryBeyondLimit() {
-  if (!observing_.load(std::memory_order_relaxed)) return Refuse();
-  return AdmitBeyondLimit(in_flight_.Enter(clock_.Now()));
+CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const {
+  PLIMSOLL_CHECK(options.cost >= 1 && options.cost <= kCallsMax, "a call costs 1 to 1,000,000");
+  PLIMSOLL_CHECK(options.priority >= 0, "the most important class is 0");
+  const auto priority = static_cast<std::uint32_t>(options.priority);
+  const auto last = static_cast<std::uint32_t>(options_.classes.size() - 1);
+  return {.site = site,
+          .cost = options.cost,
+          .priority = std::min(priority, last),
+          .tenant = tenants_ == nullptr ? 0 : tenants_->SlotsOf(options.tenant),
+          .deadline = std::min(options.deadline, Deadline::Current())};
+}
+
+// As TryAcquire(), whose comment says why in this order. These calls do not go beyond their limit
+// even for an instant, so lesser ones do not get in the way of important ones, nor costly ones
+// beyond what the word can hold.
+Limiter::Attempt Limiter::Enter(const CallRequest& request) {
+  if (in_flight_.calls() > MostFor(request, words_.Highest()) - request.cost) {
+    return {.why = Rejection::kLimit};
+  }
+  const Instant at = clock_.Now();
+  if (!InTime(request, at)) return {.why = Rejection::kDeadline};
+  const Calls expected = words_.LimitAt(at);
+  if (!EnterTenant(request, expected)) return {.why = Rejection::kTenant};
+  Attempt attempt;
+  attempt.call = in_flight_.TryEnter(at, request.cost, MostFor(request, expected));
+  if (attempt.call.has_value()) attempt.limit = words_.LimitFor(*attempt.call);
+  if (!attempt.call.has_value() || attempt.call->calls() > MostFor(request, attempt.limit))
+      [[unlikely]] {
+    LeaveTenant(request.tenant, request.cost);
+    attempt.why = Rejection::kLimit;
+  }
+  return attempt;
+}
+
+Admission Limiter::Try(const CallRequest& request) {
+  Attempt attempt = TryPass(request);
+  if (attempt.why == Rejection::kLimit) NoteNoRoom(request);
+  return EndAttempt(request, attempt);
+}
+
+// As Enter(), but for newcomers, who may not overtake those who wait.
+Limiter::Attempt Limiter::TryPass(const CallRequest& request) {
+  Attempt attempt = Enter(request);
+  if (!attempt.why.has_value() && Overtakes(*attempt.call, request.priority)) [[unlikely]] {
+    LeaveTenant(request.tenant, request.cost);
+    attempt.why = Rejection::kLimit;
+  }
+  return attempt;
+}
+
+Admission Limiter::EndAttempt(const CallRequest& request, const Attempt& attempt) {
+  if (!attempt.why.has_value()) return Admit(request, *attempt.call, attempt.limit);
+  if (attempt.call.has_value()) return Observe(request, *attempt.call, *attempt.why);
+  return RefuseOrObserve(request, *attempt.why);
+}
+
+// Whether the call can expect an answer before its deadline.
+bool Limiter::InTime(const CallRequest& request, Instant at) const {
+  if (request.deadline.never()) return true;
+  const std::int64_t left = request.deadline.lease_clock_ns() - at.ns;
+  if (left <= 0) return false;
+  return left >= service_time_.ns() || in_flight_.calls() == 0;
+}
+
+bool Limiter::EnterTenant(const CallRequest& request, Calls limit) {
+  if (request.tenant == 0) return true;
+  if (tenants_->Enter(request.tenant, request.cost) <= tenants_->CapOf(limit)) return true;
+  tenants_->Leave(request.tenant, request.cost);
+  return false;
+}
+
+Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit) {
+  RaisePeak(call.calls());
+  if (call.calls() >= limit) at_limit_.Start(call.at());
+  if (request.priority != 0) {
+    admitted_by_class_[request.priority].fetch_add(request.cost, std::memory_order_relaxed);
+  }
+  if (request.cost > 1) {
+    units_beyond_first_.fetch_add(request.cost - 1, std::memory_order_relaxed);
+  }
+  const std::int64_t policy_ns =
+      DeadlineNs(call.at(), call_deadline_ns_.load(std::memory_order_seq_cst));
+  return Permit(this, {.admitted_ns = call.at().ns,
+                       .deadline_ns = std::min(policy_ns, request.deadline.lease_clock_ns()),
+                       .cost = request.cost,
+                       .tenant = request.tenant});
+}
+
+// A costly call may find the limit too low before that is reached to the last unit; until the next
+// call ends this is time at the limit. A class that has had its share says nothing of the limit.
+void Limiter::NoteNoRoom(const CallRequest& request) {
+  if (request.cost > 1 && shares_[request.priority].whole() && !at_limit_.running() &&
+      in_flight_.calls() > 0) {
+    at_limit_.Start(clock_.Now());
+  }
+}
+
+Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
+  if (observing_.load(std::memory_order_relaxed)) {
+    const std::optional<InFlight::Entered> call =
+        in_flight_.TryEnter(clock_.Now(), request.cost, kCallsMax);
+    if (call.has_value()) return Observe(request, *call, why);
+  }
+  return Refuse(why, request.priority, request.cost);
 }
 
 // That the mode is loaded after the call is counted matters as with the words: when SetObserve()
 // has returned false, every call that was admitted before is in flight for Measure().
-Admission Limiter::AdmitBeyondLimit(const InFlight::Entered& call) {
-  const bool observing = observing_.load(std::memory_order_seq_cst) &&
-                         !draining_.load(std::memory_order_seq_cst) && call.calls() <= kCallsMax;
-  if (!observing) return RollBack(call.at());
-  rejected_.Count(RejectReason::kLimit);
-  would_reject_.fetch_add(1, std::memory_order_relaxed);
-  RaisePeak(call.calls());
-  at_limit_.Start(call.at());
-  return Permit(this, call.at().ns,
-                DeadlineNs(call.at(), call_deadline_ns_.load(std::memory_order_seq_cst)));
+Admission Limiter::Observe(const CallRequest& request, const InFlight::Entered& call,
+                           Rejection why) {
+  if (!Observes(call)) return RollBack(request, call.at(), why);
+  return AdmitObserved(request, call, why);
 }
 
-Rejection Limiter::Refuse() {
-  if (draining_.load(std::memory_order_relaxed)) {
-    rejected_.Count(RejectReason::kDraining);
-    return Rejection::kDraining;
-  }
-  rejected_.Count(RejectReason::kLimit);
-  return Rejection::kLimit;
+bool Limiter::Observes(const InFlight::Entered& call) const {
+  return observing_.load(std::memory_order_seq_cst) && !draining_.load(std::memory_order_seq_cst) &&
+         call.calls() <= kCallsMax;
 }
 
-Admission Limiter::RollBack(Instant entered) {
-  const Rejection rejection = Refuse();
-  if (in_flight_.Leave(entered).last_of_orphan) delete this;
+Permit Limiter::AdmitObserved(const CallRequest& request, const InFlight::Entered& call,
+                              Rejection why) {
+  rejected_.Count(ReasonOf(why), request.priority, request.cost);
+  would_reject_.Count(ReasonOf(why), request.priority, request.cost);
+  if (request.tenant != 0) tenants_->Enter(request.tenant, request.cost);
+  return Admit(request, call, words_.LimitFor(call));
+}
+
+Admission Limiter::RollBack(const CallRequest& request, Instant entered, Rejection why) {
+  const Rejection rejection = Refuse(why, request.priority, request.cost);
+  Leave(entered, request.cost);
   return rejection;
+}
+
+Rejection Limiter::Refuse(Rejection why, std::uint32_t priority, Calls cost) {
+  if (draining_.load(std::memory_order_relaxed)) why = Rejection::kDraining;
+  rejected_.Count(ReasonOf(why), priority, cost);
+  return why;
 }
 
 void Limiter::RaisePeak(Calls calls) {
@@ -95,39 +234,41 @@ void Limiter::RaisePeak(Calls calls) {
   }
 }
 
-void Limiter::End(Ending ending, std::int64_t admitted_ns, std::int64_t deadline_ns) {
+void Limiter::End(Outcome outcome, const HeldCall& call) {
   const Instant at = clock_.Now();
-  const std::int64_t latency_ns = at.ns - admitted_ns;
-  switch (ending) {
-    case Ending::kSucceeded:
-      counters_.CountSuccess(latency_ns);
-      break;
-    case Ending::kDropped:
-      counters_.CountDrop(latency_ns);
-      break;
-    case Ending::kLeaked:
-      counters_.CountLeaked();
-      counters_.CountIgnored();
-      break;
-    case Ending::kIgnored:
-      counters_.CountIgnored();
-      break;
-  }
-  if (at.ns > deadline_ns) [[unlikely]] {
-    counters_.CountOverrun();
+  counters_.Count(outcome, at.ns - call.admitted_ns, call.cost);
+  if (at.ns > call.deadline_ns) [[unlikely]] {
+    counters_.CountOverrun(call.cost);
   }
   if (at_limit_.running()) [[unlikely]] {
-    NoteEndAtLimit(at);
+    NoteEndAtLimit(at, call.cost);
   }
-  if (in_flight_.Leave(at).last_of_orphan) [[unlikely]] {
-    delete this;
-  }
+  LeaveTenant(call.tenant, call.cost);
+  Leave(at, call.cost);
 }
 
-void Limiter::NoteEndAtLimit(Instant at) {
+void Limiter::EndLeaked(const HeldCall& call) {
+  counters_.CountLeaked(call.cost);
+  End(Outcome::kIgnored, call);
+}
+
+void Limiter::NoteEndAtLimit(Instant at, Calls cost) {
   at_limit_.Stop(at);
-  const Calls left = in_flight_.calls() - 1;
+  const Calls left = in_flight_.calls() - cost;
   if (left > 0 && left >= words_.LimitAt(at)) at_limit_.Start(at);
+}
+
+// The queue is looked up before: once the call has left, another thread may delete the limiter. The
+// queue is then without an owner or somebody else's, but it is still there.
+void Limiter::Leave(Instant at, Calls cost) {
+  PermitQueue* const queue = queue_;
+  const InFlight::Left left = in_flight_.Leave(at, cost);
+  if (left.last_of_orphan) [[unlikely]] {
+    delete this;
+  } else if (left.waiting && queue != nullptr) [[unlikely]] {
+    Reach(SyncPoint::kLeft);
+    queue->Wake();
+  }
 }
 
 void Limiter::Install(const StepFunction& function, Instant now) {
@@ -139,6 +280,7 @@ void Limiter::Install(const StepFunction& function, Instant now) {
   limit_end_ns_.store(function.limit_end.ns, std::memory_order_relaxed);
   base_end_ns_.store(function.base_end.ns, std::memory_order_relaxed);
   granted_.store(function.stamp > GrantStamp(), std::memory_order_relaxed);
+  WakeWaiting();
 }
 
 // The words first, then the calls in flight: whoever was admitted by the older words is counted by
@@ -159,11 +301,28 @@ void Limiter::StoreWords(Instant at) {
   }
 }
 
-void Limiter::SetObserve(bool observe) { observing_.store(observe, std::memory_order_seq_cst); }
+void Limiter::SetObserve(bool observe) {
+  observing_.store(observe, std::memory_order_seq_cst);
+  WakeWaiting();
+}
 
-void Limiter::StopAdmitting() {
+// Comes after a change that makes room. Who waits has set the bit before it looked for room, so
+// either its look sees the change or this one sees the bit.
+void Limiter::WakeWaiting() {
+  if (queue_ != nullptr && in_flight_.Read().waiting) queue_->Wake(PermitQueue::Deliver::kByTimer);
+}
+
+void Limiter::Stop(PermitQueue::Deliver how) {
   draining_.store(true, std::memory_order_seq_cst);
   words_.StoreZero();
+  if (queue_ != nullptr) queue_->Close(how);
+}
+
+// Who waited is not in this process, and the lock of the queue may be held for ever.
+void Limiter::InForkedChild() {
+  queue_ = nullptr;
+  in_flight_.ClearWaiting();
+  StopAdmitting();
 }
 
 Measurement Limiter::Measure(Instant now, absl::Duration interval) {
@@ -175,30 +334,36 @@ Measurement Limiter::Measure(Instant now, absl::Duration interval) {
   } else if (at - cutter_.opened() >= interval) {
     CloseWindow(at);
   }
-  TakePeak();
+  TakePeak(at);
   Measurement measured;
   measured.in_flight = in_flight_.Read().calls;
   measured.in_flight_max = std::max(std::exchange(measured_peak_, 0), measured.in_flight);
+  if (queue_ != nullptr) {
+    measured.waiting =
+        static_cast<Calls>(std::min<std::int64_t>(queue_->stats().waiting, kCallsMax));
+  }
   measured.windows = std::exchange(windows_, {});
   return measured;
 }
 
 void Limiter::CloseWindow(Instant at) {
   if (at <= cutter_.opened()) return;  // nothing was measured yet
-  TakePeak();
+  TakePeak(at);
   if (windows_.size() == kWindowsKept) windows_.erase(windows_.begin());
   windows_.push_back(cutter_.Cut({counters_, in_flight_, rejected_, at_limit_}, function_.stamp,
                                  std::exchange(window_peak_, 0), at));
+  service_time_.Learn(windows_.back());
 }
 
 // The peak is taken before the calls in flight are read. So an admission that is not in the peak
 // taken is in the reading, or in the next peak.
-void Limiter::TakePeak() {
+void Limiter::TakePeak(Instant at) {
   const Calls peak = peak_.exchange(0, std::memory_order_seq_cst);
   const Calls calls = in_flight_.Read().calls;
   RaisePeak(calls);
   window_peak_ = std::max({window_peak_, peak, calls});
   measured_peak_ = std::max({measured_peak_, peak, calls});
+  in_flight_max_.Note(at, std::max(peak, calls));
 }
 
 GrantStage Limiter::stage() const {
@@ -207,28 +372,6 @@ GrantStage Limiter::stage() const {
   if (now < limit_end_ns_.load(std::memory_order_relaxed)) return GrantStage::kLease;
   if (now < base_end_ns_.load(std::memory_order_relaxed)) return GrantStage::kBase;
   return GrantStage::kReserve;
-}
-
-BulkheadStats Limiter::Stats() const {
-  BulkheadStats stats;
-  stats.limit = limit();
-  stats.stage = stage();
-  stats.stepped_down = stepped_down_.load(std::memory_order_relaxed);
-  for (std::size_t bucket = 0; bucket < LatencyHistogram::kBuckets; ++bucket) {
-    stats.succeeded += static_cast<std::int64_t>(counters_.succeeded(bucket));
-    stats.dropped += static_cast<std::int64_t>(counters_.dropped(bucket));
-  }
-  stats.ignored = counters_.ignored();
-  stats.leaked = counters_.leaked();
-  stats.overran = counters_.overran();
-  stats.observing = observing_.load(std::memory_order_relaxed);
-  stats.would_reject = would_reject_.load(std::memory_order_relaxed);
-  const std::int64_t beyond = rejected_[static_cast<std::size_t>(RejectReason::kLimit)];
-  stats.rejected_limit = std::max<std::int64_t>(0, beyond - stats.would_reject);
-  stats.rejected_draining = rejected_[static_cast<std::size_t>(RejectReason::kDraining)];
-  stats.in_flight = in_flight();
-  stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;
-  return stats;
 }
 
 }  // namespace plimsoll::internal

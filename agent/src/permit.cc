@@ -8,8 +8,6 @@
 namespace plimsoll {
 namespace {
 
-using internal::Ending;
-
 constexpr bool SameNumber(Rejection rejection, RejectReason reason) {
   return static_cast<int>(rejection) == static_cast<int>(reason);
 }
@@ -18,12 +16,17 @@ static_assert(SameNumber(Rejection::kLimit, RejectReason::kLimit) &&
               SameNumber(Rejection::kDeadline, RejectReason::kDeadline) &&
               SameNumber(Rejection::kBreakerOpen, RejectReason::kBreakerOpen) &&
               SameNumber(Rejection::kDraining, RejectReason::kDraining) &&
-              SameNumber(Rejection::kTenant, RejectReason::kTenant));
+              SameNumber(Rejection::kTenant, RejectReason::kTenant) &&
+              kRejections == static_cast<int>(kRejectReasons));
 
-void EndOnce(internal::Limiter*& limiter, Ending ending, std::int64_t admitted_ns,
-             std::int64_t deadline_ns) {
+void EndOnce(internal::Limiter*& limiter, Outcome outcome, const internal::HeldCall& call) {
   if (limiter == nullptr) return;
-  std::exchange(limiter, nullptr)->End(ending, admitted_ns, deadline_ns);
+  std::exchange(limiter, nullptr)->End(outcome, call);
+}
+
+void LeakOnce(internal::Limiter*& limiter, const internal::HeldCall& call) {
+  if (limiter == nullptr) return;
+  std::exchange(limiter, nullptr)->EndLeaked(call);
 }
 
 }  // namespace
@@ -48,32 +51,18 @@ std::string_view ToString(Rejection rejection) {
 
 Permit& Permit::operator=(Permit&& other) noexcept {
   if (this == &other) return *this;
-  EndOnce(limiter_, Ending::kLeaked, admitted_ns_, deadline_ns_);
+  LeakOnce(limiter_, call_);
   limiter_ = std::exchange(other.limiter_, nullptr);
-  admitted_ns_ = other.admitted_ns_;
-  deadline_ns_ = other.deadline_ns_;
+  call_ = other.call_;
   return *this;
 }
 
-Permit::~Permit() { EndOnce(limiter_, Ending::kLeaked, admitted_ns_, deadline_ns_); }
+Permit::~Permit() { LeakOnce(limiter_, call_); }
 
-void Permit::Succeed() { EndOnce(limiter_, Ending::kSucceeded, admitted_ns_, deadline_ns_); }
-void Permit::Drop() { EndOnce(limiter_, Ending::kDropped, admitted_ns_, deadline_ns_); }
-void Permit::Ignore() { EndOnce(limiter_, Ending::kIgnored, admitted_ns_, deadline_ns_); }
-
-void Permit::Finish(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kSuccess:
-    case Outcome::kError:
-      return Succeed();
-    case Outcome::kOverload:
-    case Outcome::kTimeout:
-      return Drop();
-    case Outcome::kCancelled:
-    case Outcome::kIgnored:
-      return Ignore();
-  }
-}
+void Permit::Succeed() { Finish(Outcome::kSuccess); }
+void Permit::Drop() { Finish(Outcome::kOverload); }
+void Permit::Ignore() { Finish(Outcome::kIgnored); }
+void Permit::Finish(Outcome outcome) { EndOnce(limiter_, outcome, call_); }
 
 std::chrono::steady_clock::time_point Permit::deadline() const {
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -84,8 +73,8 @@ std::chrono::steady_clock::time_point Permit::deadline() const {
 
 std::chrono::nanoseconds Permit::time_left() const {
   if (limiter_ == nullptr) return std::chrono::nanoseconds::zero();
-  if (deadline_ns_ == kInfiniteFuture.ns) return std::chrono::nanoseconds::max();
-  return std::chrono::nanoseconds(deadline_ns_ - limiter_->clock().Now().ns);
+  if (call_.deadline_ns == kInfiniteFuture.ns) return std::chrono::nanoseconds::max();
+  return std::chrono::nanoseconds(call_.deadline_ns - limiter_->clock().Now().ns);
 }
 
 }  // namespace plimsoll

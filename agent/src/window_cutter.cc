@@ -1,6 +1,7 @@
 #include "agent/src/window_cutter.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "plimsoll/core/check.h"
 
@@ -34,7 +35,8 @@ void WindowCutter::CutEndings(const CallCounters& counters, Window& window) {
     dropped_[bucket] = dropped;
     window.succeeded += static_cast<std::int64_t>(successes);
     window.dropped += static_cast<std::int64_t>(drops);
-    window.latency.Add(bucket, static_cast<std::uint32_t>(successes + drops));
+    constexpr std::uint64_t kCountMax = std::numeric_limits<std::uint32_t>::max();
+    window.latency.Add(bucket, static_cast<std::uint32_t>(std::min(successes + drops, kCountMax)));
   }
   const std::int64_t ignored = counters.ignored();
   window.ignored = ignored - ignored_;

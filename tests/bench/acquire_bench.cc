@@ -25,6 +25,9 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+// Not inlined: the compiler would see a free() of what came from operator new, and warn.
+[[gnu::noinline]] void CountedFree(void* memory) { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
@@ -32,12 +35,12 @@ void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(st
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { CountedFree(memory); }
+void operator delete[](void* memory) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { CountedFree(memory); }
 
 namespace plimsoll {
 namespace {

@@ -65,9 +65,13 @@ const std::vector<Confined>& ConfinedWords() {
   static const std::vector<std::string_view> random = {"algorithms/core/src/random.cc", "tests/"};
   static const std::vector<std::string_view> mutex = {
       "algorithms/core/include/plimsoll/core/mutex.h", "tests/"};
-  static const std::vector<std::string_view> thread = {
-      "agent/src/sync_loop.", "agent/examples/", "api/http/src/",
-      "controller/main/",     "api/cli/",        "tests/"};
+  static const std::vector<std::string_view> thread = {"agent/src/sync_loop.",
+                                                       "agent/src/timer_thread.",
+                                                       "agent/examples/",
+                                                       "api/http/src/",
+                                                       "controller/main/",
+                                                       "api/cli/",
+                                                       "tests/"};
   static const std::vector<std::string_view> sleep = {
       "tests/integration/", "agent/examples/", "api/cli/", "tests/bench/worker_pool_provider.cc"};
   constexpr std::string_view kClock = "a plimsoll::Clock that is handed in";
@@ -102,7 +106,8 @@ const std::vector<Confined>& ConfinedWords() {
       {"GTEST_SKIP", {}, "a test that runs everywhere"},
       // Fork handlers lock in one function and unlock in another.
       {"ABSL_NO_THREAD_SAFETY_ANALYSIS",
-       {"agent/src/agent.cc", "agent/src/fork_registry.cc"},
+       {"agent/src/agent.cc", "agent/src/fork_registry.cc", "agent/src/permit_queue.cc",
+        "agent/src/timer_thread.cc"},
        "annotations that hold"},
   };
   return words;

@@ -70,6 +70,30 @@ TEST_F(AgentTest, HandsOutOneBulkheadPerDependency) {
   EXPECT_NE(&agent->bulkhead("orders-db"), &payments);
 }
 
+TEST_F(AgentTest, ABulkheadHasTheOptionsItWasFirstAskedForWith) {
+  const auto agent = StartAgent(network_, clock_);
+  BulkheadOptions options;
+  options.classes = {{"serve", 1.0}, {"batch", 0.5}};
+  const absl::StatusOr<Bulkhead*> payments = agent->bulkhead("payments-api", options);
+  ASSERT_TRUE(payments.ok()) << payments.status();
+  EXPECT_EQ((*payments)->stats().classes.size(), 2u);
+  EXPECT_EQ(*agent->bulkhead("payments-api", options), *payments);
+  EXPECT_EQ(&agent->bulkhead("payments-api"), *payments);
+
+  const absl::Status other = agent->bulkhead("payments-api", BulkheadOptions()).status();
+  EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other.message()), HasSubstr("'payments-api' has other options"));
+}
+
+TEST_F(AgentTest, BadOptionsMakeNoBulkhead) {
+  const auto agent = StartAgent(network_, clock_);
+  BulkheadOptions bad;
+  bad.tenants.share = 0;
+  EXPECT_EQ(agent->bulkhead("payments-api", bad).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(agent->bulkhead("payments-api", BulkheadOptions()).ok());
+}
+
 TEST_F(AgentTest, ABulkheadMadeLaterIsGrantedTooWithoutWaitingForTheHoldToEnd) {
   const auto agent = StartAgent(network_, clock_);
   agent->bulkhead("payments-api");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -20,6 +21,9 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+// Not inlined: the compiler would see a free() of what came from operator new, and warn.
+[[gnu::noinline]] void CountedFree(void* memory) { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
@@ -27,12 +31,12 @@ void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(st
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { CountedFree(memory); }
+void operator delete[](void* memory) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { CountedFree(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { CountedFree(memory); }
 
 namespace plimsoll {
 namespace {
@@ -60,6 +64,29 @@ TEST(AllocationTest, TheCounterCounts) {
   const LimiterPtr limiter = MakeLimiter(RealClock());
   EXPECT_GT(allocations, before);
 }
+
+// Every wish a call can have, and every kind of ending.
+int AllocationsOfWishes(int calls) {
+  BulkheadOptions options;
+  options.classes = {{"first", 1.0}, {"second", 0.5}};
+  options.tenants.share = 0.5;
+  const Clock& clock = RealClock();
+  const LimiterPtr limiter = MakeLimiter(clock, options);
+  limiter->Install(MakeFunction(1, 4, clock), clock.Now());
+  const int before = allocations;
+  for (int i = 0; i < calls; ++i) {
+    const DeadlineScope scope(Deadline::In(std::chrono::hours(1)));
+    CallOptions wishes = {.cost = 1 + i % 3, .priority = i % 2, .tenant = "acme"};
+    Admission first = limiter->TryAcquire(wishes);
+    Admission second = limiter->TryAcquire(wishes);
+    wishes.deadline = Deadline::In(std::chrono::nanoseconds(0));
+    EXPECT_FALSE(limiter->TryAcquire(wishes));
+    if (first) first->Finish(static_cast<Outcome>(i % kOutcomes));
+  }
+  return allocations - before;
+}
+
+TEST(AllocationTest, WishesAndEndingsAllocateNothing) { EXPECT_EQ(AllocationsOfWishes(4000), 0); }
 
 TEST(AllocationTest, AcquireRefuseAndFinishAllocateNothing) { EXPECT_EQ(AllocationsOf(4000), 0); }
 

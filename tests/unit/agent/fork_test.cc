@@ -9,8 +9,10 @@
 #include <thread>
 
 #include "agent/src/agent_factory.h"
+#include "agent/src/timer_thread.h"
 #include "plimsoll/agent/agent.h"
 #include "tests/unit/agent/fake_transport.h"
+#include "tests/unit/agent/manual_clock.h"
 
 namespace plimsoll {
 namespace {
@@ -122,6 +124,23 @@ TEST_F(ForkTest, AnAgentThatTheChildStartsIsItsOwn) {
     const bool granted = (*own)->WaitUntilGranted(kLong).ok() && payments.limit() == 3;
     return granted && IsDraining(*payments_) && (*own)->Drain(kLong).ok();
   });
+}
+
+TEST(TimerForkTest, TheChildRunsItsOwnTimersAndNoneOfItsParents) {
+  ManualClock clock;
+  internal::TimerThread timers(clock);
+  std::atomic<int> of_parent{0};
+  const auto at = clock.Now() + absl::Seconds(1);
+  const auto parents = timers.Schedule(at, [&] { ++of_parent; });
+  ExpectInChild([&] {
+    std::atomic<bool> ran{false};
+    if (timers.Cancel(parents)) return false;
+    clock.Advance(absl::Seconds(2));
+    if (timers.Schedule(at, [&] { ran = true; }) == internal::kNoTimer) return false;
+    while (!ran) std::this_thread::yield();
+    return of_parent == 0;
+  });
+  EXPECT_TRUE(timers.Cancel(parents));
 }
 #endif
 

@@ -33,8 +33,8 @@ struct AbandonLimiter {
 };
 using LimiterPtr = std::unique_ptr<internal::Limiter, AbandonLimiter>;
 
-inline LimiterPtr MakeLimiter(const Clock& clock) {
-  return LimiterPtr(internal::Limiter::Make(clock));
+inline LimiterPtr MakeLimiter(const Clock& clock, const BulkheadOptions& options = {}) {
+  return LimiterPtr(internal::Limiter::Make(clock, options));
 }
 
 }  // namespace plimsoll

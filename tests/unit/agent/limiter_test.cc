@@ -359,94 +359,149 @@ TEST(GrowthTest, WhatWasReadTooHighIsLeftOutLater) {
   EXPECT_EQ(growth.Advance(6), 1);
 }
 
+// Three classes, whose shares are told to the model as hundredths.
+BulkheadOptions ThreeClasses() {
+  BulkheadOptions options;
+  options.classes = {{"first", 1.0}, {"second", 0.6}, {"third", 0.29}};
+  return options;
+}
+constexpr int kHundredths[] = {100, 60, 29};
+
 // A bulkhead that remembers every call and every limit.
 class ModelBulkhead {
  public:
+  struct Call {
+    Instant entered;
+    Calls cost;
+  };
+
   explicit ModelBulkhead(Instant start) : last_(start) { window_.length = absl::ZeroDuration(); }
 
   void MoveTo(Instant now) {
     const std::int64_t units = (now.ns >> kUnitLog2) - (last_.ns >> kUnitLog2);
     window_.in_flight += FromUnits(units * calls());
     window_.length += now - last_;
-    if (calls() > 0 && calls() >= limit_) window_.at_limit += now - last_;
+    if (calls() > 0 && (calls() >= limit_ || no_room_)) window_.at_limit += now - last_;
     last_ = now;
   }
-  bool TryEnter() {
-    if (calls() >= limit_) {
-      ++window_.rejected[static_cast<std::size_t>(RejectReason::kLimit)];
+  bool TryEnter(Calls cost, int priority) {
+    const Calls most = limit_ == 0 ? 0 : std::max<Calls>(1, limit_ * kHundredths[priority] / 100);
+    if (calls() + cost > most) {
+      window_.rejected[static_cast<std::size_t>(RejectReason::kLimit)] += cost;
+      // A costly call that does not fit means that the limit was reached, until a call ends.
+      no_room_ = no_room_ || (cost > 1 && priority == 0 && calls() > 0);
       return false;
     }
-    entered_.push_back(last_);
-    ++window_.admitted;
+    entered_.push_back({last_, cost});
+    window_.admitted += cost;
     window_.in_flight_max = std::max(window_.in_flight_max, calls());
     return true;
   }
-  void Leave(std::size_t which, Ending ending) {
-    const absl::Duration latency = last_ - entered_[which];
+  void Leave(std::size_t which, Outcome outcome) {
+    const Call call = entered_[which];
     entered_.erase(entered_.begin() + static_cast<std::ptrdiff_t>(which));
-    if (ending == Ending::kSucceeded) ++window_.succeeded;
-    if (ending == Ending::kDropped) ++window_.dropped;
-    if (ending == Ending::kIgnored) ++window_.ignored;
-    if (ending != Ending::kIgnored) window_.latency.Record(latency);
+    no_room_ = false;
+    if (outcome == Outcome::kCancelled || outcome == Outcome::kIgnored) {
+      window_.ignored += call.cost;
+      return;
+    }
+    const bool dropped = outcome == Outcome::kOverload || outcome == Outcome::kTimeout;
+    (dropped ? window_.dropped : window_.succeeded) += call.cost;
+    for (Calls unit = 0; unit < call.cost; ++unit) window_.latency.Record(last_ - call.entered);
   }
-  Window Cut(std::int64_t seq, Calls next_limit) {
+  Window Cut(std::int64_t seq) {
     window_.stamp = seq == 0 ? GrantStamp() : GrantStamp{Epoch(1), Seq(seq)};
     Window cut = std::exchange(window_, Window());
     window_.length = absl::ZeroDuration();
     window_.in_flight_max = calls();
-    limit_ = next_limit;
     return cut;
   }
-  Calls calls() const { return static_cast<Calls>(entered_.size()); }
-  Calls limit() const { return limit_; }
+  void Grant(Calls limit) {
+    limit_ = limit;
+    no_room_ = false;
+  }
+  Calls calls() const {
+    Calls sum = 0;
+    for (const Call& call : entered_) sum += call.cost;
+    return sum;
+  }
 
  private:
   Instant last_;
   Calls limit_ = 0;
-  std::deque<Instant> entered_;
+  bool no_room_ = false;
+  std::deque<Call> entered_;
   Window window_;
+};
+
+// The limiter and the model side by side.
+class ModelRun {
+ public:
+  explicit ModelRun(std::uint64_t seed)
+      : random_(seed),
+        clock_(Instant{static_cast<std::int64_t>(random_.Below(std::uint64_t{1} << 54))}),
+        limiter_(MakeLimiter(clock_, ThreeClasses())),
+        model_(clock_.Now()) {}
+
+  void Step() {
+    clock_.Advance(absl::Nanoseconds(1 + random_.Below(2'000'000)));
+    model_.MoveTo(clock_.Now());
+    const double choice = random_.Uniform();
+    if (choice < 0.5) {
+      Enter();
+    } else if (choice < 0.9 && !permits_.empty()) {
+      Leave();
+    } else if (choice > 0.98) {
+      const auto limit = static_cast<Calls>(random_.Below(12));
+      const Window expected = model_.Cut(seq_);
+      limiter_->Install(MakeFunction(++seq_, limit, clock_), clock_.Now());
+      model_.Grant(limit);
+      ExpectWindow(expected);
+    } else if (choice > 0.96) {
+      ExpectWindow(model_.Cut(seq_));
+    }
+  }
+
+ private:
+  // Every other plain call goes the short way, which must lead to the same place.
+  void Enter() {
+    CallOptions options;
+    options.cost = random_.Chance(0.3) ? 2 + static_cast<int>(random_.Below(3)) : 1;
+    options.priority = random_.Chance(0.4) ? static_cast<int>(random_.Below(3)) : 0;
+    const bool plain = options.cost == 1 && options.priority == 0 && random_.Chance(0.5);
+    Admission admission = plain ? limiter_->TryAcquire() : limiter_->TryAcquire(options);
+    ASSERT_EQ(admission.has_value(), model_.TryEnter(options.cost, options.priority));
+    if (!admission) return;
+    ASSERT_EQ(admission->cost(), options.cost);
+    permits_.push_back(*std::move(admission));
+  }
+  void Leave() {
+    const std::size_t which = random_.Below(permits_.size());
+    const auto outcome = static_cast<Outcome>(random_.Below(kOutcomes));
+    permits_[which].Finish(outcome);
+    permits_.erase(permits_.begin() + static_cast<std::ptrdiff_t>(which));
+    model_.Leave(which, outcome);
+  }
+  void ExpectWindow(const Window& expected) {
+    const Measurement measured = limiter_->Measure(clock_.Now(), absl::ZeroDuration());
+    ASSERT_EQ(measured.windows.size(), 1);
+    ASSERT_EQ(measured.windows[0], expected);
+    ASSERT_EQ(measured.in_flight, model_.calls());
+  }
+
+  Random random_;
+  ManualClock clock_;
+  LimiterPtr limiter_;
+  ModelBulkhead model_;
+  std::deque<Permit> permits_;
+  std::int64_t seq_ = 0;
 };
 
 TEST(LimiterModelTest, EveryWindowIsThatOfABulkheadThatRemembersEveryCall) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
-    Random random(seed);
-    ManualClock clock(Instant{static_cast<std::int64_t>(random.Below(std::uint64_t{1} << 54))});
-    const LimiterPtr limiter = MakeLimiter(clock);
-    ModelBulkhead model(clock.Now());
-    std::deque<Permit> permits;
-    std::int64_t seq = 0;
-    for (int step = 0; step < 1500; ++step) {
-      clock.Advance(absl::Nanoseconds(1 + random.Below(2'000'000)));
-      model.MoveTo(clock.Now());
-      const double choice = random.Uniform();
-      if (choice < 0.5) {
-        Admission admission = limiter->TryAcquire();
-        ASSERT_EQ(admission.has_value(), model.TryEnter());
-        if (admission) permits.push_back(*std::move(admission));
-      } else if (choice < 0.9 && !permits.empty()) {
-        const std::size_t which = random.Below(permits.size());
-        const auto ending = static_cast<Ending>(random.Below(3));
-        if (ending == Ending::kSucceeded) permits[which].Succeed();
-        if (ending == Ending::kDropped) permits[which].Drop();
-        if (ending == Ending::kIgnored) permits[which].Ignore();
-        permits.erase(permits.begin() + static_cast<std::ptrdiff_t>(which));
-        model.Leave(which, ending);
-      } else if (choice > 0.98) {
-        const auto limit = static_cast<Calls>(random.Below(12));
-        const Window expected = model.Cut(seq, limit);
-        limiter->Install(MakeFunction(++seq, limit, clock), clock.Now());
-        const Measurement measured = limiter->Measure(clock.Now(), absl::InfiniteDuration());
-        ASSERT_EQ(measured.windows.size(), 1);
-        ASSERT_EQ(measured.windows[0], expected);
-        ASSERT_EQ(measured.in_flight, model.calls());
-      } else if (choice > 0.96) {
-        const Window expected = model.Cut(seq, model.limit());
-        const Measurement measured = limiter->Measure(clock.Now(), absl::ZeroDuration());
-        ASSERT_EQ(measured.windows.size(), 1);
-        ASSERT_EQ(measured.windows[0], expected);
-      }
-    }
+    ModelRun run(seed);
+    for (int step = 0; step < 1500 && !::testing::Test::HasFatalFailure(); ++step) run.Step();
   }
 }
 

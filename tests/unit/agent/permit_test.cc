@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/unit/agent/limiter_support.h"
@@ -63,6 +64,54 @@ TEST_F(PermitTest, OnlyTheFirstEndingCounts) {
   EXPECT_EQ(Endings(), "succeeded 0, dropped 1, ignored 0, leaked 0, in flight 0");
 }
 
+TEST_F(PermitTest, FinishCountsTheKindToo) {
+  for (int outcome = 0; outcome < kOutcomes; ++outcome) {
+    for (int times = 0; times <= outcome; ++times) {
+      Acquire().Finish(static_cast<Outcome>(outcome));
+    }
+  }
+  EXPECT_EQ(Endings(), "succeeded 3, dropped 7, ignored 11, leaked 0, in flight 0");
+  EXPECT_EQ(limiter_->Stats().outcomes, (std::array<std::int64_t, kOutcomes>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(PermitTest, TheShortWordsAreKindsToo) {
+  Acquire().Succeed();
+  Acquire().Drop();
+  Acquire().Ignore();
+  const BulkheadStats stats = limiter_->Stats();
+  EXPECT_EQ(stats.ended_by(Outcome::kSuccess), 1);
+  EXPECT_EQ(stats.ended_by(Outcome::kOverload), 1);
+  EXPECT_EQ(stats.ended_by(Outcome::kIgnored), 1);
+}
+
+TEST_F(PermitTest, OnlyTheFirstFinishCounts) {
+  Permit permit = Acquire();
+  permit.Finish(Outcome::kTimeout);
+  permit.Finish(Outcome::kError);
+  permit.Succeed();
+  EXPECT_EQ(limiter_->Stats().outcomes, (std::array<std::int64_t, kOutcomes>{0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(Endings(), "succeeded 0, dropped 1, ignored 0, leaked 0, in flight 0");
+}
+
+TEST_F(PermitTest, AnExceptionEndsItAsLeaked) {
+  const auto call = [this] {
+    const Permit permit = Acquire();
+    throw std::runtime_error("connection reset");
+  };
+  EXPECT_THROW(call(), std::runtime_error);
+  EXPECT_EQ(Endings(), "succeeded 0, dropped 0, ignored 1, leaked 1, in flight 0");
+}
+
+TEST_F(PermitTest, AnExceptionAfterTheEndingChangesNothing) {
+  const auto call = [this] {
+    Permit permit = Acquire();
+    permit.Finish(Outcome::kError);
+    throw std::runtime_error("what came back cannot be read");
+  };
+  EXPECT_THROW(call(), std::runtime_error);
+  EXPECT_EQ(Endings(), "succeeded 1, dropped 0, ignored 0, leaked 0, in flight 0");
+}
+
 TEST_F(PermitTest, MovingHandsTheCallOn) {
   Permit first = Acquire();
   Permit second = std::move(first);
@@ -97,13 +146,15 @@ TEST_F(PermitTest, AnotherThreadMayEndIt) {
 TEST_F(PermitTest, MayOutliveItsBulkhead) {
   std::optional<Permit> permit;
   {
-    internal::Limiter* limiter = internal::Limiter::Make(clock_);
+    BulkheadOptions options;
+    options.tenants.share = 0.5;
+    internal::Limiter* limiter = internal::Limiter::Make(clock_, options);
     const auto bulkhead = BulkheadFactory::Make("payments-api", limiter);
     limiter->Install(MakeFunction(1, 1, clock_), clock_.Now());
-    permit = *bulkhead->TryAcquire();
+    permit = *bulkhead->TryAcquire({.cost = 1, .tenant = "acme"});
   }
-  permit->Succeed();
-  permit->Succeed();
+  permit->Finish(Outcome::kError);
+  permit->Finish(Outcome::kError);
 }
 
 TEST_F(PermitTest, WithoutACallDeadlineThereIsAllTheTimeInTheWorld) {
@@ -111,6 +162,35 @@ TEST_F(PermitTest, WithoutACallDeadlineThereIsAllTheTimeInTheWorld) {
   EXPECT_EQ(permit.time_left(), std::chrono::nanoseconds::max());
   EXPECT_EQ(permit.deadline(), std::chrono::steady_clock::time_point::max());
   permit.Ignore();
+}
+
+TEST_F(PermitTest, TheEarlierOfThePolicysAndTheCallersDeadlineHolds) {
+  internal::StepFunction function = MakeFunction(2, 10, clock_);
+  function.call_deadline = absl::Seconds(5);
+  limiter_->Install(function, clock_.Now());
+  const auto time_left = [this](absl::Duration wanted) {
+    CallOptions options;
+    options.deadline = Deadline::FromLeaseClock((clock_.Now() + wanted).ns);
+    Admission admission = limiter_->TryAcquire(options);
+    const auto left = admission->time_left();
+    admission->Ignore();
+    return left;
+  };
+  EXPECT_EQ(time_left(absl::Seconds(2)), std::chrono::seconds(2));
+  EXPECT_EQ(time_left(absl::Seconds(9)), std::chrono::seconds(5));
+  EXPECT_EQ(time_left(absl::InfiniteDuration()), std::chrono::seconds(5));
+}
+
+TEST_F(PermitTest, TheDeadlineOfAScopeHoldsForEveryWayToAcquire) {
+  const DeadlineScope scope(Deadline::FromLeaseClock((clock_.Now() + absl::Seconds(3)).ns));
+  Permit plain = Acquire();
+  EXPECT_EQ(plain.time_left(), std::chrono::seconds(3));
+  Admission wished = limiter_->TryAcquire({.cost = 2});
+  EXPECT_EQ(wished->time_left(), std::chrono::seconds(3));
+  clock_.Advance(absl::Seconds(3));
+  EXPECT_EQ(limiter_->TryAcquire().rejection(), Rejection::kDeadline);
+  plain.Ignore();
+  wished->Ignore();
 }
 
 TEST_F(PermitTest, TimeLeftCountsFromTheAdmissionAndBecomesNegative) {

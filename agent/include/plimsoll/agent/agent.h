@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plimsoll/agent/bulkhead.h"
+#include "plimsoll/agent/bulkhead_options.h"
 #include "plimsoll/agent/options.h"
 
 namespace plimsoll {
@@ -40,6 +41,11 @@ class Agent {
   // lock, so keep the reference. Aborts if the name is not valid: 1 to 63 letters, digits, '.',
   // '_', '~', '-' that begin and end with a letter or digit.
   Bulkhead& bulkhead(std::string_view dependency);
+
+  // The same with options, which hold for good: set them where the bulkhead is first asked for.
+  // Returns kInvalidArgument if Validate(options) finds faults, and kFailedPrecondition if the
+  // bulkhead was made with others before, be it by the function above.
+  absl::StatusOr<Bulkhead*> bulkhead(std::string_view dependency, const BulkheadOptions& options);
 
   // Leaves: admits nothing any more, waits up to `timeout` for the calls in flight, and gives the
   // shares back, so that others have them at once. Returns kDeadlineExceeded if calls are still in

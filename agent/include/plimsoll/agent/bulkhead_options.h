@@ -13,9 +13,12 @@ namespace plimsoll {
 // stand empty.
 struct PriorityClass {
   std::string name;  // metric label: 1 to 32 of a-z, 0-9, '_'
-  // Of the limit, 0 < share <= 1. The class is refused from floor(share * limit) units in flight
-  // on, but never below 1: of a limit of 1 every class can use it.
+  // Of the limit, 0 < share <= 1, to a millionth; that of the first class is 1, and no class has
+  // more than the one before it. A call is admitted while no more than
+  // max(1, floor(share * limit)) units are in flight with it: every class can use a limit of 1.
   double share = 1;
+
+  friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
 };
 
 // Which waiting caller is next.
@@ -37,26 +40,38 @@ struct QueueOptions {
   // off. Formula: adaptive variant without a drop schedule, as in Facebook's folly; see README.
   std::chrono::nanoseconds codel_target{0};
   std::chrono::nanoseconds codel_interval{100'000'000};
+
+  friend bool operator==(const QueueOptions&, const QueueOptions&) = default;
 };
 
 // Caps for those whom calls are for, so that one of them cannot take the whole compartment.
 struct TenantOptions {
-  // Most of the limit that one tenant may have in flight, 0 < share <= 1, at least 1 unit; 1: no
-  // cap.
+  // Most of the limit that one tenant may have in flight, 0 < share <= 1, to a millionth, at least
+  // 1 unit; 1: no cap. A tenant that costs more than its cap is refused.
   double share = 1;
-  // How many tenants are told apart at once. Those beyond share buckets: they are capped together.
+  // For how many tenants with calls in flight at once the table is made, 1 to 8192; 32 bytes each,
+  // 64 at most. Tenants are counted by hashes. With so many about one in twenty shares its count
+  // with others and is capped with them; with fewer, by far fewer; with more, more. No tenant ever
+  // has more than its cap.
   int tracked = 1024;
+
+  friend bool operator==(const TenantOptions&, const TenantOptions&) = default;
 };
+
+inline constexpr int kPriorityClassesMax = 8;
 
 // Settings of one bulkhead that are the process's own business. The limit is not among them.
 struct BulkheadOptions {
-  // 1 to 8, most important first.
+  // 1 to 8, most important first, of different names.
   std::vector<PriorityClass> classes = {{"default", 1.0}};
   QueueOptions queue;
   TenantOptions tenants;
   // A permit that has been held longer is reported as a leak, once, with where it was taken. It
   // still ends as usual. Zero: off. Give more than the longest call takes.
+  // At most 1024 permits of a bulkhead are watched at once; those beyond are not.
   std::chrono::nanoseconds permit_age_max{0};
+
+  friend bool operator==(const BulkheadOptions&, const BulkheadOptions&) = default;
 };
 
 // Lists every violation as name, value and rule. OK if there is none.

@@ -7,6 +7,25 @@
 
 namespace plimsoll {
 
+// Where in the caller's source a permit is asked for; leaks are reported with it. Made by default
+// arguments, which name the line of the outermost call; libraries that ask on behalf of their users
+// hand on what their own default argument says.
+class CallSite {
+ public:
+  static constexpr CallSite Here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return CallSite(file, line);
+  }
+
+  constexpr const char* file() const { return file_; }  // of static storage
+  constexpr int line() const { return line_; }
+
+ private:
+  constexpr CallSite(const char* file, int line) : file_(file), line_(line) {}
+
+  const char* file_;
+  int line_;
+};
+
 // What one call asks of a bulkhead. The default asks for one unit, as the most important class, and
 // does not wait.
 struct CallOptions {
@@ -14,18 +33,20 @@ struct CallOptions {
   // counted in calls - in flight, limit, quota, admitted, refused - is then counted in units, so
   // all callers of a dependency must mean the same by a unit. See CostOfBytes(). A call that costs
   // more than the whole limit is refused, since the quota holds for it too: choose units such that
-  // the policy's floor is at least the cost of the costliest call.
+  // the policy's floor is at least the cost of the costliest call. Latencies count once for each
+  // unit.
   int cost = 1;
 
-  // Index into BulkheadOptions::classes; 0 is the most important. Beyond the last: the last.
+  // Index into BulkheadOptions::classes, at least 0, the most important. Beyond the last: the last.
   int priority = 0;
 
   // Whom the call is for, if the bulkhead caps tenants. Empty: nobody, no cap. Not a metric label.
-  std::string_view tenant;
+  std::string_view tenant = {};
 
-  // When the caller wants to have its answer. A call that cannot be answered by then, given how
-  // long calls take now, is refused with kDeadline. It is cut to Deadline::Current().
-  Deadline deadline;
+  // When the caller wants to have its answer; it is cut to Deadline::Current(). A call is refused
+  // with kDeadline if that has passed, or is nearer than half of the calls took lately. While no
+  // call is in flight only the former counts, so that old news cannot keep a bulkhead shut.
+  Deadline deadline = {};
 
   // How long the call may wait for its turn, if the bulkhead has a queue; zero: not at all.
   // TryAcquire() never waits, whatever it says here.

@@ -12,6 +12,15 @@ namespace plimsoll {
 
 namespace internal {
 class Limiter;
+
+// What a permit keeps of its call, to give back at the end what was taken at its admission.
+struct HeldCall {
+  std::int64_t admitted_ns;   // on the lease clock, like the next
+  std::int64_t deadline_ns;   // the largest number if there is none
+  std::int32_t cost = 1;      // units
+  std::uint32_t tenant = 0;   // where it is counted; 0: nowhere
+  std::uint32_t watched = 0;  // the slot that watches its age; 0: none
+};
 }  // namespace internal
 
 // Why a call was refused.
@@ -23,19 +32,19 @@ enum class Rejection {
   kDraining,     // the agent is leaving, or gone
   kTenant,       // the tenant has as many calls in flight as one may
 };
+inline constexpr int kRejections = 6;
 // "limit", "queue_full", …; of static storage.
 std::string_view ToString(Rejection rejection);
 
-// The right to one call in flight. It ends exactly once: by Succeed(), Drop() or Ignore(), the
-// first of them that is called; further ones do nothing. A permit that is destroyed without an
-// ending counts as ignored and as leaked. It may outlive its bulkhead and its agent.
+// The right to one call in flight. It ends exactly once: by Succeed(), Drop(), Ignore() or
+// Finish(), the first of them that is called; further ones do nothing. A permit that is destroyed
+// without an ending, as by an exception, counts as ignored and as leaked. It may outlive its
+// bulkhead and its agent.
 // Thread-compatible: it may be handed to another thread, but not used by two at once.
 class Permit {
  public:
   Permit(Permit&& other) noexcept
-      : limiter_(std::exchange(other.limiter_, nullptr)),
-        admitted_ns_(other.admitted_ns_),
-        deadline_ns_(other.deadline_ns_) {}
+      : limiter_(std::exchange(other.limiter_, nullptr)), call_(other.call_) {}
   Permit& operator=(Permit&& other) noexcept;
   ~Permit();
 
@@ -51,9 +60,13 @@ class Permit {
   // The same by one word for every layer, which also tells metrics the kind of a failure.
   void Finish(Outcome outcome);
 
-  // When the call must have ended: its admission plus the policy's call deadline at that time. The
-  // quota counts on it, so hand it to your client as the time-out of the whole call, and check it
-  // last before sending. time_point::max() if the grant named no deadline.
+  // Units of the limit that the call takes, as CallOptions::cost said.
+  int cost() const { return call_.cost; }
+
+  // When the call must have ended: its admission plus the policy's call deadline at that time, or
+  // the caller's own deadline if that is earlier. The quota counts on it, so hand it to your client
+  // as the time-out of the whole call, and check it last before sending. time_point::max() if there
+  // is no deadline.
   std::chrono::steady_clock::time_point deadline() const;
   // The same as a duration from now: zero or negative if it has passed, zero if the permit has
   // ended, nanoseconds::max() if there is no deadline.
@@ -62,12 +75,11 @@ class Permit {
  private:
   friend class internal::Limiter;
   friend class Bulkhead;
-  Permit(internal::Limiter* limiter, std::int64_t admitted_ns, std::int64_t deadline_ns)
-      : limiter_(limiter), admitted_ns_(admitted_ns), deadline_ns_(deadline_ns) {}
+  Permit(internal::Limiter* limiter, const internal::HeldCall& call)
+      : limiter_(limiter), call_(call) {}
 
   internal::Limiter* limiter_;  // null once ended
-  std::int64_t admitted_ns_;    // on the lease clock, like the next
-  std::int64_t deadline_ns_;    // the largest number if there is none
+  internal::HeldCall call_;
 };
 
 // What TryAcquire() answers: a permit, or why there is none. Use it like a std::optional.

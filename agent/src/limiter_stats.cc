@@ -1,0 +1,110 @@
+// What a limiter tells of itself.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+#include "agent/src/limiter.h"
+
+namespace plimsoll {
+
+std::int64_t ClassStats::offered() const {
+  std::int64_t sum = admitted;
+  for (const std::int64_t count : refused) sum += count;
+  return sum;
+}
+
+namespace internal {
+namespace {
+
+// What is left of a count without a part of it. The two were read one after the other.
+std::int64_t Without(std::int64_t count, std::int64_t part) {
+  return std::max<std::int64_t>(0, count - part);
+}
+
+std::chrono::nanoseconds EndOf(std::size_t bucket) {
+  if (bucket + 1 == LatencyHistogram::kBuckets) return std::chrono::nanoseconds::max();
+  return absl::ToChronoNanoseconds(LatencyHistogram::EndOf(bucket));
+}
+
+}  // namespace
+
+BulkheadStats Limiter::Stats() const {
+  BulkheadStats stats;
+  stats.limit = limit();
+  stats.stage = stage();
+  stats.stepped_down = stepped_down_.load(std::memory_order_relaxed);
+  stats.observing = observing_.load(std::memory_order_relaxed);
+  ReadEndings(stats);
+  ReadRefusals(stats);
+  stats.in_flight = in_flight();
+  stats.in_flight_max = std::max(
+      {in_flight_max_.At(clock_.Now()), stats.in_flight, peak_.load(std::memory_order_relaxed)});
+  stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;
+  stats.calls = Without(stats.admitted, units_beyond_first_.load(std::memory_order_relaxed));
+  ReadClasses(stats);
+  ReadWaits(stats);
+  return stats;
+}
+
+void Limiter::ReadEndings(BulkheadStats& stats) const {
+  for (std::size_t bucket = 0; bucket < LatencyHistogram::kBuckets; ++bucket) {
+    const auto succeeded = static_cast<std::int64_t>(counters_.succeeded(bucket));
+    const auto dropped = static_cast<std::int64_t>(counters_.dropped(bucket));
+    stats.succeeded += succeeded;
+    stats.dropped += dropped;
+    if (succeeded + dropped > 0) stats.latency.push_back({EndOf(bucket), succeeded + dropped});
+  }
+  stats.ignored = counters_.ignored();
+  stats.leaked = counters_.leaked();
+  stats.overran = counters_.overran();
+  const auto of = [&stats](Outcome outcome) -> std::int64_t& {
+    return stats.outcomes[static_cast<std::size_t>(outcome)];
+  };
+  of(Outcome::kError) = counters_.errors();
+  of(Outcome::kTimeout) = counters_.timeouts();
+  of(Outcome::kCancelled) = counters_.cancelled();
+  of(Outcome::kSuccess) = Without(stats.succeeded, of(Outcome::kError));
+  of(Outcome::kOverload) = Without(stats.dropped, of(Outcome::kTimeout));
+  of(Outcome::kIgnored) = Without(stats.ignored, of(Outcome::kCancelled));
+}
+
+void Limiter::ReadRefusals(BulkheadStats& stats) const {
+  for (std::size_t reason = 0; reason < kRejectReasons; ++reason) {
+    stats.would_refuse[reason] = would_reject_[reason];
+    stats.would_reject += stats.would_refuse[reason];
+    stats.refused[reason] = Without(rejected_[reason], stats.would_refuse[reason]);
+  }
+  stats.rejected_limit = stats.refused_by(Rejection::kLimit);
+  stats.rejected_draining = stats.refused_by(Rejection::kDraining);
+}
+
+// What is not of the other classes is of the first, so that it need not be counted.
+void Limiter::ReadClasses(BulkheadStats& stats) const {
+  std::int64_t first = stats.admitted;
+  for (std::size_t i = 0; i < options_.classes.size(); ++i) {
+    ClassStats& one = stats.classes.emplace_back();
+    one.name = options_.classes[i].name;
+    one.admitted = admitted_by_class_[i].load(std::memory_order_relaxed);
+    first = Without(first, one.admitted);
+    for (std::size_t reason = 0; reason < kRejectReasons; ++reason) {
+      one.refused[reason] = Without(rejected_.of(i, reason), would_reject_.of(i, reason));
+    }
+  }
+  stats.classes.front().admitted = first;
+}
+
+void Limiter::ReadWaits(BulkheadStats& stats) const {
+  if (queue_ == nullptr) return;
+  const QueueStats queue = queue_->stats();
+  stats.waiting = queue.waiting;
+  stats.waiting_max = queue.waiting_max;
+  stats.waited = queue.waited;
+  stats.timed_out_waiting = queue.timed_out;
+  for (std::size_t bucket = 0; bucket < queue.waits.size(); ++bucket) {
+    if (queue.waits[bucket] > 0) stats.wait.push_back({EndOf(bucket), queue.waits[bucket]});
+  }
+}
+
+}  // namespace internal
+}  // namespace plimsoll
