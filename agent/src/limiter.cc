@@ -31,6 +31,9 @@ Limiter::Limiter(const Clock& clock, const BulkheadOptions& options, Timers* tim
       options_(options),
       tenants_(options.tenants.share < 1 ? std::make_unique<TenantTable>(options.tenants)
                                          : nullptr),
+      watch_(options.permit_age_max.count() > 0
+                 ? std::make_unique<PermitWatch>(absl::FromChrono(options.permit_age_max))
+                 : nullptr),
       cutter_(clock.Now()) {
   PLIMSOLL_CHECK(Validate(options).ok(), "the options of a bulkhead must be valid");
   for (std::size_t i = 0; i < options.classes.size(); ++i) {
@@ -86,7 +89,8 @@ Admission Limiter::TryAcquire(CallSite site) {
   }
   return Permit(this,
                 {.admitted_ns = at.ns,
-                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst))});
+                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)),
+                 .watched = Watch(at, site)});
 }
 
 CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const {
@@ -174,7 +178,8 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
   return Permit(this, {.admitted_ns = call.at().ns,
                        .deadline_ns = std::min(policy_ns, request.deadline.lease_clock_ns()),
                        .cost = request.cost,
-                       .tenant = request.tenant});
+                       .tenant = request.tenant,
+                       .watched = Watch(call.at(), request.site)});
 }
 
 // A costly call may find the limit too low before that is reached to the last unit; until the next
@@ -244,6 +249,7 @@ void Limiter::End(Outcome outcome, const HeldCall& call) {
     NoteEndAtLimit(at, call.cost);
   }
   LeaveTenant(call.tenant, call.cost);
+  if (call.watched != 0) watch_->Leave(call.watched);
   Leave(at, call.cost);
 }
 
@@ -364,6 +370,10 @@ void Limiter::TakePeak(Instant at) {
   window_peak_ = std::max({window_peak_, peak, calls});
   measured_peak_ = std::max({measured_peak_, peak, calls});
   in_flight_max_.Note(at, std::max(peak, calls));
+}
+
+std::vector<OverduePermit> Limiter::TakeOverdue(Instant now) {
+  return watch_ == nullptr ? std::vector<OverduePermit>() : watch_->TakeOverdue(now);
 }
 
 GrantStage Limiter::stage() const {

@@ -16,6 +16,7 @@
 #include "agent/src/in_flight.h"
 #include "agent/src/permit_queue.h"
 #include "agent/src/queue_owner.h"
+#include "agent/src/permit_watch.h"
 #include "agent/src/rolling_max.h"
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
@@ -94,6 +95,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   // Callbacks of those who wait run on the thread of the timers.
   void StopAdmitting() override { Stop(PermitQueue::Deliver::kByTimer); }
   Measurement Measure(Instant now, absl::Duration interval) override;
+  std::vector<OverduePermit> TakeOverdue(Instant now) override;
 
   // The same as StopAdmitting(), and the callbacks have run when it returns.
   void Drain() { Stop(PermitQueue::Deliver::kHere); }
@@ -134,6 +136,9 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
     return call.waiting() && queue_ != nullptr && queue_->Blocks(priority);
   }
   bool EnterTenant(const CallRequest& request, Calls limit);
+  std::uint32_t Watch(Instant at, CallSite site) {
+    return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+  }
   void LeaveTenant(std::uint32_t tenant, Calls cost) {
     if (tenant != 0) tenants_->Leave(tenant, cost);
   }
@@ -172,6 +177,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   std::array<Share, kPriorityClassesMax> shares_;
   const std::unique_ptr<TenantTable> tenants_;  // null without a cap
   PermitQueue* queue_ = nullptr;                // null without capacity, and in a forked child
+  const std::unique_ptr<PermitWatch> watch_;    // null if the age of permits does not matter
 
   // Written by every call.
   alignas(64) InFlight in_flight_;

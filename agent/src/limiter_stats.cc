@@ -58,6 +58,7 @@ void Limiter::ReadEndings(BulkheadStats& stats) const {
   stats.ignored = counters_.ignored();
   stats.leaked = counters_.leaked();
   stats.overran = counters_.overran();
+  stats.overdue = watch_ == nullptr ? 0 : watch_->reported();
   const auto of = [&stats](Outcome outcome) -> std::int64_t& {
     return stats.outcomes[static_cast<std::size_t>(outcome)];
   };

@@ -2,8 +2,10 @@
 // calls in flight, and against the two clock reads that a latency costs anyway.
 
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
@@ -46,21 +48,45 @@ namespace plimsoll {
 namespace {
 
 constexpr Calls kPlenty = 1000;
+constexpr std::chrono::hours kLong(1);
 
-Bulkhead& MakeBulkhead(Calls limit) {
-  internal::Limiter* limiter = internal::Limiter::Make(RealClock());
+// The clock goes by the processor's counter, where it can, from its third look on.
+const Clock& WarmClock() {
+  const Instant start = RealClock().Now();
+  while (RealClock().Now() - start < absl::Milliseconds(150)) RealClock().Refresh();
+  return RealClock();
+}
+
+Bulkhead& MakeBulkhead(Calls limit, const BulkheadOptions& options = {}) {
+  const Clock& clock = WarmClock();
+  internal::Limiter* limiter = internal::Limiter::Make(clock, options);
   internal::StepFunction function;
   function.stamp = {Epoch(1), Seq(1)};
   function.steps = {limit, 0, 0};
-  function.limit_end = RealClock().Now() + absl::Hours(1);
+  function.limit_end = clock.Now() + absl::Hours(1);
   function.base_end = function.limit_end;
   function.call_deadline = absl::Seconds(30);
-  limiter->Install(function, RealClock().Now());
+  limiter->Install(function, clock.Now());
   return *BulkheadFactory::Make("payments-api", limiter).release();  // kept until the end
+}
+
+BulkheadOptions WithEverything() {
+  BulkheadOptions options;
+  options.classes = {{"first", 1.0}, {"second", 0.9}};
+  options.tenants.share = 0.9;
+  return options;
+}
+
+BulkheadOptions WithPermitAge() {
+  BulkheadOptions options;
+  options.permit_age_max = std::chrono::hours(1);
+  return options;
 }
 
 // Made before any thread runs, so that the threads of one benchmark share them.
 Bulkhead& wide_bulkhead = MakeBulkhead(kPlenty);
+Bulkhead& rich_bulkhead = MakeBulkhead(kPlenty, WithEverything());
+Bulkhead& watched_bulkhead = MakeBulkhead(kPlenty, WithPermitAge());
 Bulkhead& closed_bulkhead = MakeBulkhead(0);
 
 void BM_TwoClockReads(benchmark::State& state) {
@@ -72,18 +98,52 @@ void BM_TwoClockReads(benchmark::State& state) {
 }
 BENCHMARK(BM_TwoClockReads)->ThreadRange(1, 2)->UseRealTime();
 
+void BM_TwoSystemClockReads(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < 2; ++i) {
+      timespec now{};
+      clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+      benchmark::DoNotOptimize(now);
+    }
+  }
+}
+BENCHMARK(BM_TwoSystemClockReads);
+
+// Reports what the loop before it has allocated.
+void TellAllocations(benchmark::State& state, std::int64_t before) {
+  if (state.thread_index() != 0) return;
+  state.counters["allocations"] =
+      static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
+}
+
 void BM_AcquireAndFinish(benchmark::State& state) {
   const std::int64_t before = allocations.load(std::memory_order_relaxed);
   for (auto _ : state) {
     Admission admission = wide_bulkhead.TryAcquire();
     admission->Succeed();
   }
-  if (state.thread_index() == 0) {
-    state.counters["allocations"] =
-        static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
-  }
+  TellAllocations(state, before);
 }
 BENCHMARK(BM_AcquireAndFinish)->ThreadRange(1, 2)->UseRealTime();
+
+// The same with one wish more.
+void BM_With(benchmark::State& state, Bulkhead& bulkhead, const CallOptions& options,
+             Outcome outcome) {
+  const std::int64_t before = allocations.load(std::memory_order_relaxed);
+  for (auto _ : state) {
+    Admission admission = bulkhead.TryAcquire(options);
+    admission->Finish(outcome);
+  }
+  TellAllocations(state, before);
+}
+constexpr Outcome kGood = Outcome::kSuccess;
+BENCHMARK_CAPTURE(BM_With, options, wide_bulkhead, CallOptions(), kGood);
+BENCHMARK_CAPTURE(BM_With, error, wide_bulkhead, CallOptions(), Outcome::kError);
+BENCHMARK_CAPTURE(BM_With, deadline, wide_bulkhead, {.deadline = Deadline::In(kLong)}, kGood);
+BENCHMARK_CAPTURE(BM_With, cost, wide_bulkhead, {.cost = 2}, kGood);
+BENCHMARK_CAPTURE(BM_With, priority, rich_bulkhead, {.priority = 1}, kGood);
+BENCHMARK_CAPTURE(BM_With, tenant, rich_bulkhead, {.tenant = "acme"}, kGood);
+BENCHMARK_CAPTURE(BM_With, permit_age, watched_bulkhead, CallOptions(), kGood);
 
 void BM_Refused(benchmark::State& state) {
   for (auto _ : state) {

@@ -61,6 +61,7 @@ struct BulkheadStats {
   std::int64_t ignored = 0;         // leaked ones included
   std::int64_t leaked = 0;          // permits destroyed without a stated ending
   std::int64_t overran = 0;         // permits that ended after their call deadline
+  std::int64_t overdue = 0;         // permits, not units, that were reported for their age
   std::int64_t rejected_limit = 0;  // refused by the limit
   std::int64_t rejected_draining = 0;
   std::array<std::int64_t, kRejections> refused{};  // by Rejection, the two above among them
