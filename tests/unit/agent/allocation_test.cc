@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "plimsoll/agent/local_bulkhead.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
@@ -90,6 +91,16 @@ int AllocationsOfWishes(int calls) {
 TEST(AllocationTest, WishesAndEndingsAllocateNothing) { EXPECT_EQ(AllocationsOfWishes(4000), 0); }
 
 TEST(AllocationTest, AcquireRefuseAndFinishAllocateNothing) { EXPECT_EQ(AllocationsOf(4000), 0); }
+
+TEST(AllocationTest, ALocalBulkheadAllocatesNothingBetweenTheEndsOfWindows) {
+  LocalBulkheadOptions options;
+  options.dependency = "payments-api";
+  options.window = std::chrono::minutes(1);
+  const auto local = *MakeLocalBulkhead(options);
+  const int before = allocations;
+  for (int i = 0; i < 4000; ++i) local->bulkhead().TryAcquire()->Succeed();
+  EXPECT_EQ(allocations, before);
+}
 
 }  // namespace
 }  // namespace plimsoll

@@ -47,7 +47,7 @@ struct LocalBulkheadOptions {
   // Permit::deadline() of every call, > 0; by default there is none.
   std::chrono::nanoseconds call_deadline = std::chrono::nanoseconds::max();
 
-  // Classes, queue, tenants.
+  // Classes, queue, tenants. permit_age_max must be zero: no thread would look.
   BulkheadOptions bulkhead;
 };
 
@@ -55,9 +55,9 @@ struct LocalBulkheadOptions {
 absl::Status Validate(const LocalBulkheadOptions& options);
 
 // A bulkhead whose limit is this process's own business: fixed, or found by an algorithm from what
-// its own calls see. It needs no controller, knows of no quota, and starts no thread: a call that
-// ends when a window is due runs the algorithm, for a few microseconds, in its own thread. So the
-// limit does not move while no calls end.
+// its own calls see. It needs no controller, knows of no quota, and needs no thread: a call that
+// ends when a window is due runs the algorithm, for some microseconds, in its own thread. So the
+// limit does not move while no calls end. (Callers that wait share one timer thread per process.)
 //
 // The sum over many processes is not bounded by anything: what a fleet shares wants an Agent.
 //

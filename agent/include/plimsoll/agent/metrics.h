@@ -42,7 +42,7 @@ struct LimitFacts {
 
 // Of a circuit breaker, if the dependency has one.
 struct BreakerFacts {
-  std::string_view state;  // "closed", "open", "half_open"
+  std::string_view state;  // "closed", "open", "half_open", "forced_open", "disabled"
   std::int64_t opened = 0;
 };
 
@@ -52,12 +52,13 @@ struct BulkheadSnapshot {
   bool local = false;  // no controller: no lease, no share, no age of the grant
   BulkheadStats stats;
   DurationCounts duration;  // of calls that came back or were dropped
-  DurationCounts queue_wait;
-  int in_flight_max = 0;             // the most in the last 15 s, to a second
+  std::optional<DurationCounts>
+      queue_wait;                    // of callers admitted after a wait; none without a queue
   std::optional<LimitFacts> limits;  // none before the first grant
-  std::string_view binding;  // "algorithm", "quota", "floor", "ceiling", "override", "fallback"
-  std::optional<std::chrono::nanoseconds> limit_age;  // since the controller last confirmed it
-  std::vector<LimitChanges> changes;                  // every direction and reason there is
+  // "algorithm", "quota", "floor", "ceiling", "override", "fallback"; of static storage.
+  std::string_view binding;
+  std::optional<std::chrono::nanoseconds> limit_age;  // since a lease was last granted
+  std::vector<LimitChanges> changes;                  // every direction and reason that can occur
   std::optional<BreakerFacts> breaker;
   std::optional<std::int64_t> retries_denied;  // none without a retry budget
 };
@@ -69,8 +70,8 @@ struct SyncCounts {
   std::int64_t timeout = 0;  // no answer in time
 };
 
-// What metrics tell of a process. Bulkheads in the order in which they were made: of those beyond
-// kDependenciesMax one row is made, so that labels stay bounded.
+// What metrics tell of a process. Bulkheads in the order in which they were made: those beyond
+// kDependenciesMax are told as one, so that labels stay bounded.
 struct AgentSnapshot {
   bool has_controller = false;  // else only local bulkheads: the next two do not exist
   bool connected = false;       // the last sync succeeded
@@ -117,7 +118,7 @@ class MetricsSink {
                         std::span<const std::string_view> states, std::string_view active) = 0;
 };
 
-// Tells the sink every series of the snapshot, those that are 0 included. No side effects.
+// Tells the sink every series of the snapshot, those that are 0 included. Thread-safe.
 void VisitMetrics(const AgentSnapshot& snapshot, MetricsSink& sink);
 
 }  // namespace plimsoll
