@@ -1,6 +1,7 @@
 // What a stranger without a controller writes: a bulkhead of one's own and its metrics.
 #include <plimsoll/agent/local_bulkhead.h>
 #include <plimsoll/agent/prometheus.h>
+#include <prometheus/metric_family.h>
 
 #include <iostream>
 
