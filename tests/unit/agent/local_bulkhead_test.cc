@@ -225,11 +225,12 @@ TEST_F(LocalBulkheadTest, TooManyDropsLowerTheLimit) {
 TEST_F(LocalBulkheadTest, TheLimitCanBeSetByHandAndTakenBack) {
   const auto local = Make(Options("aimd"));
   Bulkhead& bulkhead = local->bulkhead();
-  ASSERT_TRUE(local->SetLimit(3).ok());
-  EXPECT_EQ(bulkhead.limit(), 3);
+  ASSERT_TRUE(local->SetLimit(30).ok());
+  EXPECT_EQ(bulkhead.limit(), 30);
   EXPECT_EQ(local->Snapshot().binding, "override");
   for (int i = 0; i < 5; ++i) Fill(bulkhead, absl::Seconds(1));
-  EXPECT_EQ(bulkhead.limit(), 3) << "the law has moved it";
+  EXPECT_EQ(bulkhead.limit(), 30) << "the law has moved it";
+  clock_.Advance(absl::Milliseconds(1));
   ASSERT_TRUE(local->ClearLimit().ok());
   EXPECT_EQ(bulkhead.limit(), 20) << "the law has learnt from what was not its limit";
   for (int i = 0; i < 2; ++i) Fill(bulkhead, absl::Seconds(1));
@@ -243,6 +244,17 @@ TEST_F(LocalBulkheadTest, WhatWasSeenBeforeALimitSetByHandIsForgotten) {
   ASSERT_TRUE(local->ClearLimit().ok());
   clock_.Advance(absl::Milliseconds(500));
   local->bulkhead().TryAcquire()->Succeed();
+  EXPECT_EQ(local->bulkhead().limit(), 20);
+}
+
+TEST_F(LocalBulkheadTest, SoIsAWindowThatGoesOn) {
+  LocalBulkheadOptions options = Options("aimd");
+  options.samples_min = 22;
+  const auto local = Make(options);
+  for (int i = 0; i < 2; ++i) Fill(local->bulkhead(), absl::Seconds(1));  // 21 calls so far
+  ASSERT_TRUE(local->SetLimit(30).ok());
+  ASSERT_TRUE(local->ClearLimit().ok());
+  Fill(local->bulkhead(), absl::Seconds(1));
   EXPECT_EQ(local->bulkhead().limit(), 20);
 }
 
