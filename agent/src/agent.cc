@@ -13,6 +13,7 @@
 #include "agent/src/bulkhead_factory.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/limiter.h"
+#include "agent/src/snapshot.h"
 #include "agent/src/sync_loop.h"
 #include "plimsoll/core/check.h"
 #include "plimsoll/core/mutex.h"
@@ -67,6 +68,7 @@ class Agent::Impl final : private internal::ForkObserver {
   absl::Status WaitUntilGranted(absl::Duration timeout);
   bool connected() const { return !InChild() && loop_->connected(); }
   std::string instance() const;
+  AgentSnapshot Snapshot() const;
 
  private:
   // What belongs to one dependency.
@@ -98,6 +100,8 @@ class Agent::Impl final : private internal::ForkObserver {
   // Guarded by mutex_.
   mutable Mutex mutex_;
   std::map<std::string, Compartment> compartments_ ABSL_GUARDED_BY(mutex_);
+  // In the order in which they were made, so that a metric does not lose its label to a newcomer.
+  std::vector<const Compartment*> in_order_ ABSL_GUARDED_BY(mutex_);
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
 
   // Its thread uses the limiters, so it goes first. Its lock is taken before mutex_.
@@ -163,6 +167,7 @@ const Agent::Impl::Compartment& Agent::Impl::FindOrMake(const std::string& depen
     const auto [place, inserted] = compartments_.try_emplace(dependency, std::move(made));
     compartment = &place->second;
     if (!inserted) return *compartment;
+    in_order_.push_back(compartment);
     if (leaving_ || InChild()) limiter->StopAdmitting();
   }
   if (!InChild()) loop_->Add(DependencyId(dependency), *limiter);
@@ -197,6 +202,24 @@ absl::Status Agent::Impl::WaitUntilGranted(absl::Duration timeout) {
 
 std::string Agent::Impl::instance() const {
   return InChild() ? first_instance_ : loop_->instance();
+}
+
+AgentSnapshot Agent::Impl::Snapshot() const {
+  AgentSnapshot snapshot;
+  snapshot.has_controller = true;
+  snapshot.connected = connected();
+  snapshot.syncs = loop_->syncs();
+  snapshot.version = kAgentVersion;
+  std::vector<const Compartment*> in_order;
+  {
+    const MutexLock lock(mutex_);
+    in_order = in_order_;
+  }
+  for (const Compartment* const one : in_order) {
+    snapshot.bulkheads.push_back(
+        internal::TakeSnapshot(one->bulkhead->dependency(), *one->limiter));
+  }
+  return snapshot;
 }
 
 // Those who wait are told without the lock, since their callbacks may ask for a bulkhead.
@@ -258,6 +281,7 @@ absl::Status Agent::Drain(std::chrono::nanoseconds timeout) {
 
 bool Agent::connected() const { return impl_->connected(); }
 std::string Agent::instance() const { return impl_->instance(); }
+AgentSnapshot Agent::Snapshot() const { return impl_->Snapshot(); }
 
 absl::Status Agent::WaitUntilGranted(std::chrono::nanoseconds timeout) {
   return impl_->WaitUntilGranted(absl::FromChrono(timeout));

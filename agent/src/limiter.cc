@@ -111,7 +111,7 @@ Admission Limiter::TryAcquire(CallSite site) {
     return Observe({.site = site}, call, Rejection::kLimit);
   }
   if (call.calls() > peak_.load(std::memory_order_relaxed)) [[unlikely]] {
-    RaisePeak(call.calls());
+    RaisePeak(call.calls(), at);
   }
   if (call.calls() == limit) [[unlikely]] {
     at_limit_.Start(at);
@@ -188,7 +188,7 @@ bool Limiter::EnterTenant(const CallRequest& request, Calls limit) {
 }
 
 Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit) {
-  RaisePeak(call.calls());
+  RaisePeak(call.calls(), call.at());
   if (call.calls() >= limit) at_limit_.Start(call.at());
   if (request.priority != 0) {
     admitted_by_class_[request.priority].fetch_add(request.cost, std::memory_order_relaxed);
@@ -256,10 +256,11 @@ Rejection Limiter::Refuse(Rejection why, std::uint32_t priority, Calls cost) {
   return why;
 }
 
-void Limiter::RaisePeak(Calls calls) {
+void Limiter::RaisePeak(Calls calls, Instant at) {
   Calls seen = peak_.load(std::memory_order_relaxed);
   while (calls > seen && !peak_.compare_exchange_weak(seen, calls, std::memory_order_relaxed)) {
   }
+  if (calls > seen) in_flight_max_.Note(at, calls);
 }
 
 void Limiter::End(Outcome outcome, const HeldCall& call) {
@@ -270,6 +271,9 @@ void Limiter::End(Outcome outcome, const HeldCall& call) {
   }
   if (at_limit_.running()) [[unlikely]] {
     NoteEndAtLimit(at, call.cost);
+  }
+  if (IsDue(at)) [[unlikely]] {
+    due_work_->Run(*this, at);  // this call is still in flight, so the limiter stays
   }
   LeaveTenant(call.tenant, call.cost);
   if (call.watched != 0) watch_->Leave(call.watched);
@@ -303,12 +307,14 @@ void Limiter::Leave(Instant at, Calls cost) {
 void Limiter::Install(const StepFunction& function, Instant now) {
   const Instant at = std::max(now, clock_.Now());
   CloseWindow(at);
+  if (!steps_ended_ && at >= next_end_) journal_.NoteStep(function_.InForce(at));
   function_ = function;
   call_deadline_ns_.store(InfinityAsFutureNs(function.call_deadline), std::memory_order_seq_cst);
   StoreWords(at);
   limit_end_ns_.store(function.limit_end.ns, std::memory_order_relaxed);
   base_end_ns_.store(function.base_end.ns, std::memory_order_relaxed);
   granted_.store(function.stamp > GrantStamp(), std::memory_order_relaxed);
+  journal_.NoteGrant(function, at);
   WakeWaiting();
 }
 
@@ -347,6 +353,7 @@ Measurement Limiter::Measure(Instant now, absl::Duration interval) {
     CloseWindow(at);
     StoreWords(at);
     stepped_down_.fetch_add(1, std::memory_order_relaxed);
+    journal_.NoteStep(function_.InForce(at));
   } else if (at - cutter_.opened() >= interval) {
     CloseWindow(at);
   }
@@ -376,10 +383,9 @@ void Limiter::CloseWindow(Instant at) {
 void Limiter::TakePeak(Instant at) {
   const Calls peak = peak_.exchange(0, std::memory_order_seq_cst);
   const Calls calls = in_flight_.Read().calls;
-  RaisePeak(calls);
+  RaisePeak(calls, at);
   window_peak_ = std::max({window_peak_, peak, calls});
   measured_peak_ = std::max({measured_peak_, peak, calls});
-  in_flight_max_.Note(at, std::max(peak, calls));
 }
 
 std::vector<OverduePermit> Limiter::TakeOverdue(Instant now) {

@@ -5,15 +5,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "agent/src/admission_words.h"
 #include "agent/src/call_counters.h"
 #include "agent/src/call_request.h"
+#include "agent/src/due_work.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/in_flight.h"
+#include "agent/src/limit_journal.h"
 #include "agent/src/permit_queue.h"
 #include "agent/src/permit_watch.h"
 #include "agent/src/queue_owner.h"
@@ -38,8 +41,9 @@ namespace plimsoll::internal {
 // then.
 //
 // TryAcquire(), End() and the readings are thread-safe, wait for nothing and allocate nothing. So
-// is StopAdmitting(). The rest of GrantPort is confined to the agent's thread. While callers wait,
-// End(), a TryAcquire() that finds room, and what changes the limit also lock the queue.
+// is StopAdmitting(). The rest of GrantPort is confined to the agent's thread, or where there is
+// due work, to the thread that holds its lock. While callers wait, End(), a TryAcquire() that finds
+// room, and what changes the limit also lock the queue.
 class Limiter final : public GrantPort, private ForkObserver, private QueueOwner {
  public:
   // `clock` must outlive the last permit, and `timers` that and the last callback; null: those of
@@ -47,6 +51,13 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   // first grant.
   static Limiter* Make(const Clock& clock, const BulkheadOptions& options = {},
                        Timers* timers = nullptr);
+
+  // From now on the first call that ends at SetDue() or later runs `work`. Once, before the first
+  // call; for limiters that no agent's thread sees to.
+  void SetDueWork(std::unique_ptr<DueWork> work) { due_work_ = std::move(work); }
+  // Requires due work.
+  void SetDue(Instant at) { due_ns_.store(at.ns, std::memory_order_relaxed); }
+  bool IsDue(Instant at) const { return at.ns >= due_ns_.load(std::memory_order_relaxed); }
 
   // The owner's last call: admits nothing any more, and deletes the limiter as soon as no permit
   // needs it. TryAcquire() must not be called at the same time or later.
@@ -78,6 +89,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   Calls in_flight() const { return in_flight_.calls(); }
   const Clock& clock() const { return clock_; }
   BulkheadStats Stats() const;
+  const LimitJournal& journal() const { return journal_; }
 
   // GrantPort:
   void Install(const StepFunction& function, Instant now) override;
@@ -133,7 +145,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   std::optional<Admission> ObserveTurn(const CallRequest& request, Rejection why);
   Admission RollBack(const CallRequest& request, Instant entered, Rejection why);
   Rejection Refuse(Rejection why, std::uint32_t priority, Calls cost);
-  void RaisePeak(Calls calls);
+  void RaisePeak(Calls calls, Instant at);
   void NoteEndAtLimit(Instant at, Calls cost);
   void Leave(Instant at, Calls cost);
   void LeaveQuietly(Instant at, Calls cost);
@@ -151,6 +163,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
 
   // Fixed at construction.
   const Clock& clock_;
+  std::unique_ptr<DueWork> due_work_;
   const BulkheadOptions options_;
   std::array<Share, kPriorityClassesMax> shares_;
   const std::unique_ptr<TenantTable> tenants_;  // null without a cap
@@ -164,6 +177,7 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
 
   // Read by every call, written at grants.
   alignas(64) AdmissionWords words_;
+  std::atomic<std::int64_t> due_ns_{kInfiniteFuture.ns};
   std::atomic<std::int64_t> call_deadline_ns_{kInfiniteFuture.ns};
   std::atomic<bool> draining_{false};
   std::atomic<bool> observing_{false};
@@ -182,14 +196,17 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   alignas(64) std::array<std::atomic<std::int64_t>, kPriorityClassesMax> admitted_by_class_{};
   std::atomic<std::int64_t> units_beyond_first_{0};
 
+  // Written when the calls in flight reach a new height.
+  alignas(64) RollingMax in_flight_max_;
+
   // Written at the end of calls.
   alignas(64) CallCounters counters_;
 
   // Confined to the agent's thread.
   alignas(64) StepFunction function_;
-  RollingMax in_flight_max_;  // read by everybody
-  bool steps_ended_ = true;   // the words hold the last step: none is left to end
-  Instant next_end_;          // else: of the step that the first word holds
+  LimitJournal journal_;     // read by everybody
+  bool steps_ended_ = true;  // the words hold the last step: none is left to end
+  Instant next_end_;         // else: of the step that the first word holds
   WindowCutter cutter_;
   std::vector<Window> windows_;  // closed, not yet measured
   Calls window_peak_ = 0;

@@ -38,8 +38,8 @@ BulkheadStats Limiter::Stats() const {
   ReadEndings(stats);
   ReadRefusals(stats);
   stats.in_flight = in_flight();
-  stats.in_flight_max = std::max(
-      {in_flight_max_.At(clock_.Now()), stats.in_flight, peak_.load(std::memory_order_relaxed)});
+  // Heights below that of the last second or so are not noted one by one; those of now are seen.
+  stats.in_flight_max = std::max(in_flight_max_.At(clock_.Now()), stats.in_flight);
   stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;
   stats.calls = Without(stats.admitted, units_beyond_first_.load(std::memory_order_relaxed));
   ReadClasses(stats);
@@ -99,6 +99,9 @@ void Limiter::ReadWaits(BulkheadStats& stats) const {
   if (queue_ == nullptr) return;
   const QueueStats queue = queue_->stats();
   stats.waiting = queue.waiting;
+  if (queue.oldest.has_value()) {
+    stats.oldest_wait = absl::ToChronoNanoseconds(clock_.Now() - *queue.oldest);
+  }
   stats.waiting_max = queue.waiting_max;
   stats.waited = queue.waited;
   stats.timed_out_waiting = queue.timed_out;

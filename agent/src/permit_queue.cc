@@ -230,7 +230,10 @@ bool PermitQueue::Blocks(std::uint32_t priority) const {
 QueueStats PermitQueue::stats() const {
   const MutexLock lock(mutex_);
   QueueStats stats = stats_;
-  if (queue_.has_value()) stats.waiting = queue_->units();
+  if (queue_.has_value()) {
+    stats.waiting = queue_->units();
+    stats.oldest = queue_->oldest();
+  }
   return stats;
 }
 

@@ -25,9 +25,10 @@ namespace plimsoll::internal {
 // What a queue has counted since it was made, in units of cost.
 struct QueueStats {
   std::int64_t waiting = 0;
-  std::int64_t waiting_max = 0;  // ever at once
-  std::int64_t waited = 0;       // let in after a wait
-  std::int64_t timed_out = 0;    // waited, and were refused with kDeadline
+  std::optional<Instant> oldest;  // when the one came that has waited longest
+  std::int64_t waiting_max = 0;   // ever at once
+  std::int64_t waited = 0;        // let in after a wait
+  std::int64_t timed_out = 0;     // waited, and were refused with kDeadline
   std::array<std::int64_t, LatencyHistogram::kBuckets> waits{};  // of those let in
 };
 

@@ -11,44 +11,44 @@
 
 namespace plimsoll::internal {
 
-// The highest of the numbers noted during the last 15 to 16 seconds, in cells of a second. Noted by
-// one thread at a time; readings are thread-safe and change nothing, so it does not matter who
-// reads how often.
+// The highest of the numbers noted during the last 15 to 16 seconds, in cells of a second.
+// Thread-safe; readings change nothing, so it does not matter who reads how often.
 class RollingMax {
  public:
+  // Requires 0 <= calls < 2^21. Numbers noted 16 seconds late may be lost.
   void Note(Instant at, Calls calls) {
-    const std::int64_t second = SecondOf(at);
-    std::atomic<std::uint64_t>& cell = cells_[static_cast<std::size_t>(second) % kCells];
-    const std::uint64_t before = cell.load(std::memory_order_relaxed);
-    const Calls highest = CellSecond(before) == second ? std::max(CellCalls(before), calls) : calls;
-    cell.store(
-        (static_cast<std::uint64_t>(second) << kCallsBits) | static_cast<std::uint64_t>(highest),
-        std::memory_order_relaxed);
+    // The second stands above the number, so the larger word is that of a later second or the
+    // higher number of the same.
+    const std::uint64_t second = SecondOf(at);
+    const std::uint64_t word = (second << kCallsBits) | static_cast<std::uint64_t>(calls);
+    std::atomic<std::uint64_t>& cell = cells_[second % kCells];
+    std::uint64_t seen = cell.load(std::memory_order_relaxed);
+    while (word > seen && !cell.compare_exchange_weak(seen, word, std::memory_order_relaxed)) {
+    }
   }
 
   // 0 if nothing was noted.
   Calls At(Instant now) const {
-    const std::int64_t second = SecondOf(now);
+    const std::uint64_t second = SecondOf(now);
     Calls highest = 0;
     for (const std::atomic<std::uint64_t>& cell : cells_) {
-      const std::uint64_t value = cell.load(std::memory_order_relaxed);
-      if (CellSecond(value) + kSeconds >= second) highest = std::max(highest, CellCalls(value));
+      const std::uint64_t word = cell.load(std::memory_order_relaxed);
+      if ((word >> kCallsBits) + kSeconds >= second) highest = std::max(highest, CallsOf(word));
     }
     return highest;
   }
 
  private:
-  static constexpr std::int64_t kSeconds = 15;
+  static constexpr std::uint64_t kSeconds = 15;
   static constexpr std::size_t kCells = kSeconds + 1;
   static constexpr int kCallsBits = 21;
   static_assert(kCallsMax < (Calls{1} << kCallsBits));
 
-  static std::int64_t SecondOf(Instant at) { return at.ns / 1'000'000'000; }
-  static std::int64_t CellSecond(std::uint64_t cell) {
-    return static_cast<std::int64_t>(cell >> kCallsBits);
+  static std::uint64_t SecondOf(Instant at) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, at.ns)) / 1'000'000'000;
   }
-  static Calls CellCalls(std::uint64_t cell) {
-    return static_cast<Calls>(cell & ((std::uint64_t{1} << kCallsBits) - 1));
+  static Calls CallsOf(std::uint64_t word) {
+    return static_cast<Calls>(word & ((std::uint64_t{1} << kCallsBits) - 1));
   }
 
   std::array<std::atomic<std::uint64_t>, kCells> cells_{};

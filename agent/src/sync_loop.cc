@@ -190,7 +190,23 @@ void SyncLoop::Carry(const SendMessage& send) {
       },
       send.message);
   EndExchange();
+  if (std::holds_alternative<SyncRequest>(send.message)) CountSync(answer);
   Digest(send, answer);
+}
+
+void SyncLoop::CountSync(const Answer& answer) {
+  const auto* const none = std::get_if<NoAnswer>(&answer);
+  if (none != nullptr && absl::IsCancelled(none->why)) return;
+  const bool timed_out = none != nullptr && absl::IsDeadlineExceeded(none->why);
+  auto& count = std::holds_alternative<SyncAnswer>(answer) ? syncs_ok_
+                : timed_out                                ? syncs_timed_out_
+                                                           : syncs_failed_;
+  count.fetch_add(1, std::memory_order_relaxed);
+}
+
+SyncCounts SyncLoop::syncs() const {
+  return {syncs_ok_.load(std::memory_order_relaxed), syncs_failed_.load(std::memory_order_relaxed),
+          syncs_timed_out_.load(std::memory_order_relaxed)};
 }
 
 // Returns false if mail has come since it was taken.

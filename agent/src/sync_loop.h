@@ -16,6 +16,7 @@
 #include "agent/src/grant_port.h"
 #include "agent/src/session.h"
 #include "agent/src/transport.h"
+#include "plimsoll/agent/metrics.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/mutex.h"
 #include "plimsoll/core/random.h"
@@ -54,6 +55,8 @@ class SyncLoop {
   // Returns whether it holds. `done` is called with a lock held and must not call back.
   bool WaitFor(absl::Duration timeout, const std::function<bool()>& done);
 
+  // Syncs that have ended, but those that were broken off.
+  SyncCounts syncs() const;
   bool connected() const { return connected_.load(std::memory_order_relaxed); }
   // The session has ended and, if the controller knew it, was given back.
   bool released() const { return released_.load(std::memory_order_relaxed); }
@@ -77,6 +80,7 @@ class SyncLoop {
   bool BeginExchange(const SendMessage& send);
   void EndExchange();
   void Digest(const SendMessage& send, const Answer& answer);
+  void CountSync(const Answer& answer);
   void Publish();
 
   void LogTrouble(const std::string& what);
@@ -113,6 +117,9 @@ class SyncLoop {
   // What the thread publishes.
   CondVar progress_;
   std::string instance_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<std::int64_t> syncs_ok_{0};
+  std::atomic<std::int64_t> syncs_failed_{0};
+  std::atomic<std::int64_t> syncs_timed_out_{0};
   std::atomic<bool> connected_{false};
   std::atomic<bool> released_{false};
   std::atomic<bool> finished_{false};

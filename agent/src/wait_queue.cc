@@ -76,4 +76,14 @@ bool WaitQueue::Blocks(std::size_t priority) const {
   return false;
 }
 
+// A class has its first at the front, whatever the order.
+std::optional<Instant> WaitQueue::oldest() const {
+  std::optional<Instant> oldest;
+  for (const Line& line : lines_) {
+    if (line.first == nullptr) continue;
+    oldest = std::min(oldest.value_or(line.first->since), line.first->since);
+  }
+  return oldest;
+}
+
 }  // namespace plimsoll::internal

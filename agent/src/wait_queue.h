@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/time/time.h"
 #include "agent/src/codel.h"
@@ -79,6 +80,8 @@ class WaitQueue {
   bool empty() const { return size_ == 0; }
   int size() const { return size_; }
   std::int64_t units() const { return units_; }  // of all who wait
+  // When the one came that has waited longest; nothing if nobody waits.
+  std::optional<Instant> oldest() const;
 
  private:
   struct Line {

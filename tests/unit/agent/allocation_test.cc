@@ -9,6 +9,7 @@
 #include <new>
 
 #include "plimsoll/agent/breaker.h"
+#include "plimsoll/agent/local_bulkhead.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
@@ -107,6 +108,16 @@ TEST(AllocationTest, ABreakerAllocatesNothingOpenOrClosed) {
   }
   EXPECT_EQ(allocations - before, 0);
   EXPECT_GT((*breaker)->Snapshot().opened, 0);
+}
+
+TEST(AllocationTest, ALocalBulkheadAllocatesNothingBetweenTheEndsOfWindows) {
+  LocalBulkheadOptions options;
+  options.dependency = "payments-api";
+  options.window = std::chrono::minutes(1);
+  const auto local = *MakeLocalBulkhead(options);
+  const int before = allocations;
+  for (int i = 0; i < 4000; ++i) local->bulkhead().TryAcquire()->Succeed();
+  EXPECT_EQ(allocations, before);
 }
 
 }  // namespace

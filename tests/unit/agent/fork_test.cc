@@ -11,6 +11,7 @@
 #include "agent/src/agent_factory.h"
 #include "agent/src/timer_thread.h"
 #include "plimsoll/agent/agent.h"
+#include "plimsoll/agent/local_bulkhead.h"
 #include "plimsoll/agent/thread_pool.h"
 #include "tests/unit/agent/fake_transport.h"
 #include "tests/unit/agent/manual_clock.h"
@@ -179,6 +180,27 @@ TEST(TimerForkTest, TheChildRunsItsOwnTimersAndNoneOfItsParents) {
   EXPECT_TRUE(timers.Cancel(parents));
 }
 #endif
+
+TEST_F(ForkTest, TheChildMayTakeASnapshot) {
+  ExpectInChild([this] {
+    const AgentSnapshot snapshot = agent_->Snapshot();
+    return snapshot.bulkheads.size() == 1 && !snapshot.connected;
+  });
+}
+
+TEST(LocalForkTest, ALocalBulkheadStaysWithTheParent) {
+  LocalBulkheadOptions options;
+  options.dependency = "payments-api";
+  const auto local = *MakeLocalBulkhead(options);
+  ExpectInChild([&local] {
+    const Admission admission = local->bulkhead().TryAcquire();
+    const bool refused = !admission && admission.rejection() == Rejection::kDraining;
+    return refused && absl::IsFailedPrecondition(local->SetLimit(5)) &&
+           absl::IsFailedPrecondition(local->ClearLimit()) && local->Snapshot().stats.limit == 0;
+  });
+  EXPECT_TRUE(local->SetLimit(5).ok());
+  EXPECT_TRUE(local->bulkhead().TryAcquire());
+}
 
 }  // namespace
 }  // namespace plimsoll

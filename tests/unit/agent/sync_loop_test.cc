@@ -279,5 +279,24 @@ TEST_F(SyncLoopTest, ASupersededInstanceGoesOnUnderAnotherName) {
   EXPECT_NE(loop_->instance(), "checkout-0");
 }
 
+TEST_F(SyncLoopTest, CountsSyncsByHowTheyEnded) {
+  FakePort orders;
+  StartRegistered(5);
+  network_.Reply(MakeSyncAnswer(TakeSync(), 5));
+  TakeSync();
+  network_.Reply(Refusal{RefusalCode::kStaleSync, "", Epoch(1)});
+  TakeSync();
+  network_.Reply(NoAnswer{absl::DeadlineExceededError("too slow")});
+  while (!network_.HasMessage()) Advance(absl::Seconds(1));
+  TakeSync();
+  loop_->Add(kOrders, orders);  // breaks it off
+  TakeSync();
+  const SyncCounts counts = loop_->syncs();
+  EXPECT_EQ(counts.ok, 1);
+  EXPECT_EQ(counts.error, 1);
+  EXPECT_EQ(counts.timeout, 1);
+  loop_->Stop();
+}
+
 }  // namespace
 }  // namespace plimsoll::internal

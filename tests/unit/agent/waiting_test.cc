@@ -32,6 +32,19 @@ TEST_F(WaitingTest, WhoFindsNoneGetsItFromThoseWhoEndInTheOrderOfComing) {
   EXPECT_THAT(Answers(), ElementsAre("c: in"));
 }
 
+TEST_F(WaitingTest, TheStatsKnowHowLongTheFirstHasWaited) {
+  Make(WithQueue(9), 1);
+  for (const char* name : {"a", "b"}) Ask(name);
+  Pass(absl::Seconds(2));
+  Ask("c");
+  Pass(absl::Seconds(1));
+  EXPECT_EQ(limiter_->Stats().oldest_wait, std::chrono::seconds(3));
+  End("a");
+  EXPECT_EQ(limiter_->Stats().oldest_wait, std::chrono::seconds(1));
+  End("b");
+  EXPECT_EQ(limiter_->Stats().oldest_wait, std::chrono::seconds(0));
+}
+
 TEST_F(WaitingTest, WithoutAQueueOrWithoutPatienceItIsTheLimitThatRefuses) {
   Make(WithQueue(0), 1);
   Ask("a");

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/bulkhead_options.h"
+#include "plimsoll/agent/metrics.h"
 #include "plimsoll/agent/options.h"
 
 namespace plimsoll {
@@ -52,6 +53,9 @@ class Agent {
   // flight or the controller could not be told; the shares are then freed by time. There is no way
   // back.
   absl::Status Drain(std::chrono::nanoseconds timeout);
+
+  // For metrics: see VisitMetrics(). Waits for nothing but bulkhead(), and never holds up a call.
+  AgentSnapshot Snapshot() const;
 
   // True while the last exchange with the controller succeeded.
   bool connected() const;

@@ -48,9 +48,8 @@ struct LatencyBucket {
 struct BulkheadStats {
   int limit = 0;      // in force now; 0 before the first grant
   int in_flight = 0;  // held now
-  // The most that were in flight at once during the last 15 seconds, whoever asks and how often;
-  // what is older counts for as long after that as the agent's thread took to look, which it does
-  // before every sync.
+  // The most that were in flight at once during the last 15 seconds, to a second, whoever asks and
+  // how often.
   int in_flight_max = 0;
   GrantStage stage = GrantStage::kNone;
   std::int64_t stepped_down = 0;  // how often a step ended without a newer grant
@@ -70,8 +69,9 @@ struct BulkheadStats {
   std::vector<LatencyBucket> latency;  // of what succeeded or was dropped; without empty buckets
   // Callers in the queue. They are neither admitted nor refused yet, and not in flight.
   std::int64_t waiting = 0;
-  std::int64_t waiting_max = 0;        // the most that ever waited at once
-  std::int64_t waited = 0;             // admitted after a wait
+  std::chrono::nanoseconds oldest_wait{0};  // so far, of the one that has waited longest
+  std::int64_t waiting_max = 0;             // the most that ever waited at once
+  std::int64_t waited = 0;                  // admitted after a wait
   std::int64_t timed_out_waiting = 0;  // of those refused with kDeadline, those that had waited
   std::vector<LatencyBucket> wait;     // how long those that were admitted had waited
   // Observe mode: the policy says that calls are only counted. `limit` and `stage` are then what
