@@ -1,6 +1,8 @@
 #include "plimsoll/agent/agent.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "absl/time/time.h"
 #include "agent/src/agent_factory.h"
 #include "agent/src/bulkhead_factory.h"
+#include "agent/src/fleet_breaker.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/limiter.h"
 #include "agent/src/sync_loop.h"
@@ -59,7 +62,8 @@ class Agent::Impl final : private internal::ForkObserver {
   ~Impl() override;
 
   absl::Status Start() { return loop_->Start(); }
-  Bulkhead& GetBulkhead(const std::string& dependency);
+  Bulkhead& GetBulkhead(const std::string& dependency) { return *Get(dependency).bulkhead; }
+  Breaker& GetBreaker(const std::string& dependency);
   absl::Status Drain(absl::Duration timeout);
   absl::Status WaitUntilGranted(absl::Duration timeout);
   bool connected() const { return !InChild() && loop_->connected(); }
@@ -70,6 +74,7 @@ class Agent::Impl final : private internal::ForkObserver {
   struct Compartment {
     Limiter* limiter;  // the bulkhead's
     std::unique_ptr<Bulkhead> bulkhead;
+    std::unique_ptr<internal::FleetBreaker> breaker;
   };
 
   // ForkObserver: nobody may be changing the map while the process is copied.
@@ -77,7 +82,9 @@ class Agent::Impl final : private internal::ForkObserver {
   void AfterFork() override ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
   bool InChild() const { return internal::ForkGeneration() != generation_; }
-  Bulkhead* Find(const std::string& dependency);
+  Compartment* Find(const std::string& dependency);
+  Compartment& Get(const std::string& dependency);
+  Compartment Make(const std::string& dependency);
   void StopAdmitting();
   std::int64_t CallsInFlight() const;
   bool AllGranted() const;
@@ -87,6 +94,7 @@ class Agent::Impl final : private internal::ForkObserver {
   const Clock& clock_;
   const absl::Duration release_timeout_;
   std::string first_instance_;
+  std::uint64_t seed_ = 0;  // of breakers
 
   // Guarded by mutex_.
   mutable Mutex mutex_;
@@ -103,6 +111,7 @@ Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
       release_timeout_(absl::FromChrono(options.release_timeout)) {
   internal::SessionOptions session = MakeSessionOptions(options, parts.random);
   first_instance_ = session.instance.value;
+  seed_ = parts.random.Next();
   loop_ = std::make_unique<internal::SyncLoop>(
       std::move(session), clock_, parts.random, std::move(parts.transport),
       options.log ? options.log : internal::LogFunction(&LogToStderr));
@@ -120,29 +129,47 @@ Agent::Impl::~Impl() {
   loop_->Stop();
 }
 
-Bulkhead* Agent::Impl::Find(const std::string& dependency) {
+// They stay where they are in the map for as long as the agent lives, and so do their parts.
+Agent::Impl::Compartment* Agent::Impl::Find(const std::string& dependency) {
   const MutexLock lock(mutex_);
   const auto found = compartments_.find(dependency);
-  return found == compartments_.end() ? nullptr : found->second.bulkhead.get();
+  return found == compartments_.end() ? nullptr : &found->second;
 }
 
-Bulkhead& Agent::Impl::GetBulkhead(const std::string& dependency) {
+Agent::Impl::Compartment Agent::Impl::Make(const std::string& dependency) {
+  Limiter* limiter = Limiter::Make(clock_);
+  return {limiter, BulkheadFactory::Make(dependency, limiter),
+          std::make_unique<internal::FleetBreaker>(
+              clock_, Random(seed_ + std::hash<std::string>()(dependency)), [this] {
+                if (!InChild()) loop_->Wake();
+              })};
+}
+
+Breaker& Agent::Impl::GetBreaker(const std::string& dependency) {
+  internal::FleetBreaker& breaker = *Get(dependency).breaker;
+  breaker.Use();
+  return breaker.breaker();
+}
+
+Agent::Impl::Compartment& Agent::Impl::Get(const std::string& dependency) {
   PLIMSOLL_CHECK(IsValidName(dependency), "the name of a dependency must be valid");
-  if (Bulkhead* found = Find(dependency)) return *found;
+  if (Compartment* found = Find(dependency)) return *found;
 
   // Made, and thrown away if another thread was faster, without the lock: making and unmaking a
   // limiter takes the lock of the fork registry, which comes before mutex_.
-  Limiter* limiter = Limiter::Make(clock_);
-  Compartment made{limiter, BulkheadFactory::Make(dependency, limiter)};
-  Bulkhead& bulkhead = *made.bulkhead;
+  Compartment made = Make(dependency);
+  Compartment* placed = nullptr;
   {
     const MutexLock lock(mutex_);
     const auto [place, inserted] = compartments_.try_emplace(dependency, std::move(made));
-    if (!inserted) return *place->second.bulkhead;
-    if (leaving_ || InChild()) limiter->StopAdmitting();
+    placed = &place->second;
+    if (!inserted) return *placed;
+    if (leaving_ || InChild()) placed->limiter->StopAdmitting();
   }
-  if (!InChild()) loop_->Add(DependencyId(dependency), *limiter);
-  return bulkhead;
+  if (!InChild()) {
+    loop_->Add(DependencyId(dependency), *placed->limiter, placed->breaker.get());
+  }
+  return *placed;
 }
 
 absl::Status Agent::Impl::Drain(absl::Duration timeout) {
@@ -215,6 +242,10 @@ Agent::~Agent() = default;
 
 Bulkhead& Agent::bulkhead(std::string_view dependency) {
   return impl_->GetBulkhead(std::string(dependency));
+}
+
+Breaker& Agent::breaker(std::string_view dependency) {
+  return impl_->GetBreaker(std::string(dependency));
 }
 
 absl::Status Agent::Drain(std::chrono::nanoseconds timeout) {

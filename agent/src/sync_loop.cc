@@ -82,9 +82,9 @@ void SyncLoop::Stop() {
   thread_.join();
 }
 
-void SyncLoop::Add(DependencyId dependency, GrantPort& port) {
+void SyncLoop::Add(DependencyId dependency, GrantPort& port, BreakerPort* breaker) {
   const MutexLock lock(mutex_);
-  joining_.push_back({std::move(dependency), &port});
+  joining_.push_back({std::move(dependency), &port, breaker});
   Post();
 }
 
@@ -153,7 +153,7 @@ bool SyncLoop::TakeMail() {
     joining.swap(joining_);
     leave = leave_;
   }
-  for (const Joining& join : joining) session_.Add(join.dependency, *join.port);
+  for (const Joining& join : joining) session_.Add(join.dependency, *join.port, join.breaker);
   if (leave && !session_.leaving()) session_.Leave(Look());
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plimsoll/agent/breaker.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/options.h"
 
@@ -40,6 +41,14 @@ class Agent {
   // lock, so keep the reference. Aborts if the name is not valid: 1 to 63 letters, digits, '.',
   // '_', '~', '-' that begin and end with a letter or digit.
   Bulkhead& bulkhead(std::string_view dependency);
+
+  // The circuit breaker of a dependency, one with those of all other instances: it opens by what
+  // this process sees, and when the controller says that the fleet has seen enough; and while it is
+  // open, one instance probes for all. Without a controller it goes on alone. It lets everything
+  // pass as long as the policy has no `breaker`. Its settings are the policy's; a change of them
+  // begins with a closed breaker. Otherwise as bulkhead(), which it does not ask: see Guard, or ask
+  // it first. Its tickets must end before the agent does.
+  Breaker& breaker(std::string_view dependency);
 
   // Leaves: admits nothing any more, waits up to `timeout` for the calls in flight, and gives the
   // shares back, so that others have them at once. Returns kDeadlineExceeded if calls are still in
