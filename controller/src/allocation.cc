@@ -266,6 +266,7 @@ void DependencyState::Forget(const SessionId& session) {
   const auto found = members.find(session);
   if (found == members.end()) return;
   if (knee != nullptr) knee->Leave(found->second);
+  if (breaker != nullptr) breaker->Leave(session);
   members.erase(found);
 }
 
