@@ -16,7 +16,7 @@ class BreakerPort {
   virtual void Configure(const std::optional<BreakerSettings>& settings) = 0;
   // The controller's word. An order that is older than the last one is ignored.
   virtual void Obey(const BreakerOrder& order, Instant now) = 0;
-  // What to tell; nothing without a policy, without a user, or if an operator has disabled it.
+  // What to tell; nothing without a policy, without a user, or where an operator has spoken.
   virtual std::optional<BreakerReport> Report(Instant now) = 0;
 };
 

@@ -106,7 +106,9 @@ Instant FleetBreaker::EndOf(const BreakerOrder& order, Instant now) {
 
 std::optional<BreakerReport> FleetBreaker::Report(Instant now) {
   if (!settings_.has_value() || !used_.load(std::memory_order_relaxed)) return std::nullopt;
-  if (breaker_->state() == BreakerState::kDisabled) return std::nullopt;
+  // Where an operator has spoken, nothing is seen, and nobody can probe.
+  const BreakerState state = breaker_->state();
+  if (state == BreakerState::kDisabled || state == BreakerState::kForcedOpen) return std::nullopt;
   BreakerReport report;
   report.order = obeyed_.id;
   report.command = obeyed_.command;

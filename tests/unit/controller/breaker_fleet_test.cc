@@ -268,6 +268,22 @@ TEST_F(BreakerFleetTest, AnOrderToCloseDoesNotCloseWhatOpenedByItself) {
   EXPECT_EQ(breaker.breaker().state(), BreakerState::kOpen);
 }
 
+TEST_F(BreakerFleetTest, WhereAnOperatorHasSpokenNobodyProbesForTheFleet) {
+  Join(3);
+  fleet_[0]->breaker().Force(BreakerState::kForcedOpen);
+  broken_ = true;
+  for (int i = 0; i < 1000 && Row()->view == BreakerView::kClosed; ++i) Pass(kStep);
+  ASSERT_NE(Row()->view, BreakerView::kClosed);
+  for (int i = 0; i < 2000; ++i) {
+    Pass(kStep);
+    ASSERT_NE(Row()->prober, InstanceId("i0"));
+  }
+  broken_ = false;
+  Pass(absl::Seconds(8));
+  EXPECT_EQ(CountIn(BreakerState::kClosed), 2);
+  EXPECT_EQ(CountIn(BreakerState::kForcedOpen), 1);
+}
+
 TEST_F(BreakerFleetTest, APolicyWithoutABreakerLetsEverythingPass) {
   Join(2);
   Policy without = BreakerPolicy();
