@@ -159,6 +159,22 @@ TEST_F(BreakerPoolTest, AProbeThatPassedClosesForAll) {
   EXPECT_EQ(pool_.view(), BreakerView::kClosed);
 }
 
+// Who has not obeyed the closing yet still shows what it saw before the opening.
+TEST_F(BreakerPoolTest, EvidenceUnderAnEarlierOrderIsInNobodysSum) {
+  OpenAll();
+  Pass(absl::Seconds(2));
+  const SessionId prober = *pool_.prober();
+  const SessionId other = prober == kA ? kB : kA;
+  Say(other, BreakerView::kOpen, {.failed = 50});
+  Obey(prober);
+  Say(prober, BreakerView::kClosed);
+  ASSERT_EQ(pool_.view(), BreakerView::kClosed);
+  Obey(prober);
+  EXPECT_FALSE(Say(prober, BreakerView::kClosed, {.succeeded = 1}).has_value());
+  Obey(other);
+  EXPECT_FALSE(Say(other, BreakerView::kClosed).has_value());
+}
+
 TEST_F(BreakerPoolTest, AProbeThatFailedStartsALongerCoolOff) {
   OpenAll();
   absl::Duration expected = absl::Seconds(2);
