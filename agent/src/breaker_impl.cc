@@ -69,7 +69,10 @@ BreakerImpl::Answer BreakerImpl::Enter(std::int64_t now_ns) {
     }
     if (word.phase == Phase::kDisabled) return {before};
     // The caller may have read the clock before the word was written, and been put aside.
-    if (word.IsBeyond(now_ns, machine_.farthest_ns())) now_ns = std::max(now_ns, clock_.Now().ns);
+    const bool has_end = word.phase == Phase::kOpen || word.phase == Phase::kProbing;
+    if (has_end && word.IsBeyond(now_ns, machine_.farthest_ns())) {
+      now_ns = std::max(now_ns, clock_.Now().ns);
+    }
     const bool forced = word.phase == Phase::kForcedOpen;
     const std::optional<BreakerWord> probe = forced ? std::nullopt : machine_.Enter(word, now_ns);
     if (!probe.has_value()) {
