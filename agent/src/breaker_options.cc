@@ -30,7 +30,7 @@ BreakerSettings SettingsOf(const BreakerOptions& options) {
 }  // namespace internal
 
 absl::Status Validate(const BreakerOptions& options) {
-  const std::vector<std::string> violations = Violations(internal::SettingsOf(options));
+  const std::vector<std::string> violations = ViolationsOf(internal::SettingsOf(options));
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("breaker options: ", absl::StrJoin(violations, "; ")));

@@ -55,7 +55,7 @@ std::unique_ptr<BreakerImpl> FleetBreaker::MakeImpl(const BreakerSettings& setti
 
 void FleetBreaker::Configure(const std::optional<BreakerSettings>& settings) {
   // Whoever follows the policy: a controller that says nonsense says nothing.
-  const bool valid = settings.has_value() && Violations(*settings).empty();
+  const bool valid = settings.has_value() && ViolationsOf(*settings).empty();
   const std::optional<BreakerSettings> before =
       std::exchange(settings_, valid ? settings : std::nullopt);
   if (before == settings_) return;

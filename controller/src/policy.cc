@@ -15,7 +15,7 @@ namespace plimsoll {
 namespace {
 
 // Gathers violations, each as "name = value: rule".
-class Faults {
+class Violations {
  public:
   template <typename Value>
   void Require(bool holds, const char* name, const Value& value, const std::string& rule) {
@@ -37,7 +37,7 @@ class Faults {
   std::vector<std::string> found_;
 };
 
-void CheckWindow(const WindowConfig& window, Faults& violations) {
+void CheckWindow(const WindowConfig& window, Violations& violations) {
   violations.Require(window.length >= absl::Milliseconds(100) && window.length <= absl::Minutes(1),
                      "window.length", window.length, "must be between 100ms and 1m");
   violations.Require(window.samples_min >= 1, "window.min_samples", window.samples_min,
@@ -51,7 +51,7 @@ void CheckWindow(const WindowConfig& window, Faults& violations) {
                      "must be at least 0 and below 1");
 }
 
-void CheckOutage(const Policy& policy, absl::Duration lease, Faults& violations) {
+void CheckOutage(const Policy& policy, absl::Duration lease, Violations& violations) {
   const OutageConfig& outage = policy.outage;
   violations.Require(policy.base() >= 0 && policy.base() <= policy.algorithm.ceiling, "outage.base",
                      policy.base(),
@@ -65,7 +65,7 @@ void CheckOutage(const Policy& policy, absl::Duration lease, Faults& violations)
       absl::StrCat("must be between the lease, ", absl::FormatDuration(lease), ", and 24h"));
 }
 
-void CheckQuota(const Policy& policy, Faults& violations) {
+void CheckQuota(const Policy& policy, Violations& violations) {
   if (!policy.quota.has_value()) return;
   const Calls quota = *policy.quota;
   violations.Require(quota >= 1 && quota <= kCallsMax, "quota.capacity", quota,
@@ -80,7 +80,7 @@ void CheckQuota(const Policy& policy, Faults& violations) {
                      absl::StrCat("must not be above the quota, ", quota));
 }
 
-void CheckService(const std::string& prefix, const ServiceShare& share, Faults& violations) {
+void CheckService(const std::string& prefix, const ServiceShare& share, Violations& violations) {
   const std::string weight = prefix + "weight";
   violations.Require(share.weight > 0 && std::isfinite(share.weight), weight.c_str(), share.weight,
                      "must be a finite number above 0");
@@ -100,7 +100,7 @@ void CheckService(const std::string& prefix, const ServiceShare& share, Faults& 
                      "must be between 0 and 1");
 }
 
-void CheckServices(const Policy& policy, Faults& violations) {
+void CheckServices(const Policy& policy, Violations& violations) {
   std::int64_t minima = 0;
   std::vector<std::string> summands;
   for (const auto& [service, share] : policy.services) {
@@ -115,7 +115,7 @@ void CheckServices(const Policy& policy, Faults& violations) {
                                   ") must not be above the quota, ", policy.quota_or_max()));
 }
 
-void CheckJoinReserve(const Policy& policy, Faults& violations) {
+void CheckJoinReserve(const Policy& policy, Violations& violations) {
   if (!policy.join_reserve.has_value()) return;
   violations.Require(
       *policy.join_reserve >= 0 && *policy.join_reserve < policy.quota_or_max(),
@@ -123,7 +123,7 @@ void CheckJoinReserve(const Policy& policy, Faults& violations) {
       absl::StrCat("must be at least 0 and below the quota, ", policy.quota_or_max()));
 }
 
-void CheckInitial(const Policy& policy, Faults& violations) {
+void CheckInitial(const Policy& policy, Violations& violations) {
   if (!policy.initial.has_value()) return;
   const Calls top =
       policy.scope == Scope::kFleet ? policy.quota_or_max() : policy.algorithm.ceiling;
@@ -173,7 +173,7 @@ std::string_view ToString(StoreCondition condition) {
 }
 
 absl::Status Validate(const Policy& policy, absl::Duration lease) {
-  Faults violations;
+  Violations violations;
   violations.Require(IsValidName(policy.name.value), "name", policy.name.value,
                      "must be 1 to 63 letters, digits, '.', '_' or '-'");
   violations.Add(Validate(policy.algorithm));
@@ -189,7 +189,7 @@ absl::Status Validate(const Policy& policy, absl::Duration lease) {
   CheckInitial(policy, violations);
   CheckOutage(policy, lease, violations);
   if (policy.breaker.has_value()) {
-    for (const std::string& violation : plimsoll::Violations(*policy.breaker)) {
+    for (const std::string& violation : ViolationsOf(*policy.breaker)) {
       violations.Add(absl::InvalidArgumentError(absl::StrCat("breaker.", violation)));
     }
   }
@@ -197,7 +197,7 @@ absl::Status Validate(const Policy& policy, absl::Duration lease) {
 }
 
 absl::Status Validate(const CoreOptions& options) {
-  Faults violations;
+  Violations violations;
   violations.Require(options.lease >= absl::Milliseconds(500) && options.lease <= absl::Minutes(10),
                      "lease", options.lease, "must be between 500ms and 10m");
   violations.Require(

@@ -75,7 +75,7 @@ void CheckWayBack(const BreakerSettings& settings, Checker& checker) {
 
 }  // namespace
 
-std::vector<std::string> Violations(const BreakerSettings& settings) {
+std::vector<std::string> ViolationsOf(const BreakerSettings& settings) {
   Checker checker;
   CheckRules(settings, checker);
   CheckWindow(settings, checker);

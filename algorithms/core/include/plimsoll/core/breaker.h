@@ -60,7 +60,7 @@ struct BreakerSettings {
 };
 
 // Every violation, as "name = value: rule". None: valid.
-std::vector<std::string> Violations(const BreakerSettings& settings);
+std::vector<std::string> ViolationsOf(const BreakerSettings& settings);
 
 // How long a breaker stays open after probes have failed `attempts` times, before jitter.
 absl::Duration CoolOff(const BreakerSettings& settings, int attempts);
