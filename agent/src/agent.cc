@@ -1,6 +1,8 @@
 #include "plimsoll/agent/agent.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -11,10 +13,13 @@
 #include "absl/time/time.h"
 #include "agent/src/agent_factory.h"
 #include "agent/src/bulkhead_factory.h"
+#include "agent/src/fleet_breaker.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/limiter.h"
 #include "agent/src/snapshot.h"
 #include "agent/src/sync_loop.h"
+#include "plimsoll/agent/guard.h"
+#include "plimsoll/agent/retry_budget.h"
 #include "plimsoll/core/check.h"
 #include "plimsoll/core/mutex.h"
 #include "plimsoll/core/types.h"
@@ -64,6 +69,8 @@ class Agent::Impl final : private internal::ForkObserver {
   Bulkhead& GetBulkhead(const std::string& dependency);
   absl::StatusOr<Bulkhead*> GetBulkhead(const std::string& dependency,
                                         const BulkheadOptions& options);
+  Breaker& GetBreaker(const std::string& dependency);
+  RetryBudget& GetRetryBudget(const std::string& dependency);
   absl::Status Drain(absl::Duration timeout);
   absl::Status WaitUntilGranted(absl::Duration timeout);
   bool connected() const { return !InChild() && loop_->connected(); }
@@ -76,6 +83,8 @@ class Agent::Impl final : private internal::ForkObserver {
     BulkheadOptions options;
     Limiter* limiter;  // the bulkhead's
     std::unique_ptr<Bulkhead> bulkhead;
+    std::unique_ptr<internal::FleetBreaker> breaker;
+    std::unique_ptr<RetryBudget> retry_budget;  // made when it is first asked for
   };
 
   // ForkObserver: nobody may be changing the map while the process is copied.
@@ -83,9 +92,10 @@ class Agent::Impl final : private internal::ForkObserver {
   void AfterFork() override ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
   bool InChild() const { return internal::ForkGeneration() != generation_; }
-  // A compartment stays where it is for as long as the agent lives.
-  const Compartment* Find(const std::string& dependency);
-  const Compartment& FindOrMake(const std::string& dependency, const BulkheadOptions& options);
+  // A compartment stays where it is for as long as the agent lives, and so do its parts.
+  Compartment* Find(const std::string& dependency);
+  Compartment& FindOrMake(const std::string& dependency, const BulkheadOptions& options);
+  Compartment Make(const std::string& dependency, const BulkheadOptions& options);
   void StopAdmitting();
   std::int64_t CallsInFlight() const;
   bool AllGranted() const;
@@ -96,6 +106,7 @@ class Agent::Impl final : private internal::ForkObserver {
   internal::Timers* const timers_;
   const absl::Duration release_timeout_;
   std::string first_instance_;
+  std::uint64_t seed_ = 0;  // of breakers
 
   // Guarded by mutex_.
   mutable Mutex mutex_;
@@ -115,6 +126,7 @@ Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
       release_timeout_(absl::FromChrono(options.release_timeout)) {
   internal::SessionOptions session = MakeSessionOptions(options, parts.random);
   first_instance_ = session.instance.value;
+  seed_ = parts.random.Next();
   loop_ = std::make_unique<internal::SyncLoop>(
       std::move(session), clock_, parts.random, std::move(parts.transport),
       options.log ? options.log : internal::LogFunction(&LogToStderr));
@@ -132,7 +144,7 @@ Agent::Impl::~Impl() {
   loop_->Stop();
 }
 
-const Agent::Impl::Compartment* Agent::Impl::Find(const std::string& dependency) {
+Agent::Impl::Compartment* Agent::Impl::Find(const std::string& dependency) {
   const MutexLock lock(mutex_);
   const auto found = compartments_.find(dependency);
   return found == compartments_.end() ? nullptr : &found->second;
@@ -152,25 +164,53 @@ absl::StatusOr<Bulkhead*> Agent::Impl::GetBulkhead(const std::string& dependency
                    "' has other options: they are set where it is first asked for"));
 }
 
-const Agent::Impl::Compartment& Agent::Impl::FindOrMake(const std::string& dependency,
-                                                        const BulkheadOptions& options) {
+Breaker& Agent::Impl::GetBreaker(const std::string& dependency) {
+  internal::FleetBreaker& breaker = *FindOrMake(dependency, BulkheadOptions()).breaker;
+  breaker.Use();
+  return breaker.breaker();
+}
+
+RetryBudget& Agent::Impl::GetRetryBudget(const std::string& dependency) {
+  Compartment& compartment = FindOrMake(dependency, BulkheadOptions());
+  const MutexLock lock(mutex_);
+  if (compartment.retry_budget == nullptr) {
+    compartment.retry_budget = std::make_unique<RetryBudget>();
+  }
+  return *compartment.retry_budget;
+}
+
+Agent::Impl::Compartment Agent::Impl::Make(const std::string& dependency,
+                                           const BulkheadOptions& options) {
+  Limiter* limiter = Limiter::Make(clock_, options, timers_);
+  return {options, limiter, BulkheadFactory::Make(dependency, limiter),
+          std::make_unique<internal::FleetBreaker>(
+              clock_, Random(seed_ + std::hash<std::string>()(dependency)),
+              [this] {
+                if (!InChild()) loop_->Wake();
+              }),
+          nullptr};
+}
+
+Agent::Impl::Compartment& Agent::Impl::FindOrMake(const std::string& dependency,
+                                                  const BulkheadOptions& options) {
   PLIMSOLL_CHECK(IsValidName(dependency), "the name of a dependency must be valid");
-  if (const Compartment* found = Find(dependency)) return *found;
+  if (Compartment* found = Find(dependency)) return *found;
 
   // Made, and thrown away if another thread was faster, without the lock: making and unmaking a
   // limiter takes the lock of the fork registry, which comes before mutex_.
-  Limiter* limiter = Limiter::Make(clock_, options, timers_);
-  Compartment made{options, limiter, BulkheadFactory::Make(dependency, limiter)};
-  const Compartment* compartment = nullptr;
+  Compartment made = Make(dependency, options);
+  Compartment* compartment = nullptr;
   {
     const MutexLock lock(mutex_);
     const auto [place, inserted] = compartments_.try_emplace(dependency, std::move(made));
     compartment = &place->second;
     if (!inserted) return *compartment;
     in_order_.push_back(compartment);
-    if (leaving_ || InChild()) limiter->StopAdmitting();
+    if (leaving_ || InChild()) compartment->limiter->StopAdmitting();
   }
-  if (!InChild()) loop_->Add(DependencyId(dependency), *limiter);
+  if (!InChild()) {
+    loop_->Add(DependencyId(dependency), *compartment->limiter, compartment->breaker.get());
+  }
   return *compartment;
 }
 
@@ -210,14 +250,19 @@ AgentSnapshot Agent::Impl::Snapshot() const {
   snapshot.connected = connected();
   snapshot.syncs = loop_->syncs();
   snapshot.version = kAgentVersion;
-  std::vector<const Compartment*> in_order;
+  std::vector<std::pair<const Compartment*, const RetryBudget*>> in_order;
   {
     const MutexLock lock(mutex_);
-    in_order = in_order_;
+    for (const Compartment* one : in_order_) in_order.emplace_back(one, one->retry_budget.get());
   }
-  for (const Compartment* const one : in_order) {
-    snapshot.bulkheads.push_back(
-        internal::TakeSnapshot(one->bulkhead->dependency(), *one->limiter));
+  for (const auto& [one, retry_budget] : in_order) {
+    BulkheadSnapshot bulkhead = internal::TakeSnapshot(one->bulkhead->dependency(), *one->limiter);
+    if (one->breaker->used()) {
+      const BreakerSnapshot breaker = one->breaker->breaker().Snapshot();
+      bulkhead.breaker = BreakerFacts{ToString(breaker.state), breaker.opened};
+    }
+    if (retry_budget != nullptr) bulkhead.retries_denied = retry_budget->stats().denied;
+    snapshot.bulkheads.push_back(std::move(bulkhead));
   }
   return snapshot;
 }
@@ -273,6 +318,18 @@ Bulkhead& Agent::bulkhead(std::string_view dependency) {
 absl::StatusOr<Bulkhead*> Agent::bulkhead(std::string_view dependency,
                                           const BulkheadOptions& options) {
   return impl_->GetBulkhead(std::string(dependency), options);
+}
+
+Breaker& Agent::breaker(std::string_view dependency) {
+  return impl_->GetBreaker(std::string(dependency));
+}
+
+RetryBudget& Agent::retry_budget(std::string_view dependency) {
+  return impl_->GetRetryBudget(std::string(dependency));
+}
+
+GuardLayers Agent::layers(std::string_view dependency) {
+  return {&breaker(dependency), &bulkhead(dependency), &retry_budget(dependency)};
 }
 
 absl::Status Agent::Drain(std::chrono::nanoseconds timeout) {

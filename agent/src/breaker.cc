@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "agent/src/breaker_impl.h"
+#include "agent/src/breaker_settings.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/random.h"
 
@@ -38,7 +39,7 @@ BreakerWord Forced(const BreakerMachine& machine, const BreakerWord& word, Break
 BreakerTicket& BreakerTicket::operator=(BreakerTicket&& other) noexcept {
   if (this != &other) {
     Finish(Outcome::kIgnored);
-    breaker_ = std::exchange(other.breaker_, nullptr);
+    impl_ = std::exchange(other.impl_, nullptr);
     entered_ns_ = other.entered_ns_;
     word_ = other.word_;
   }
@@ -48,24 +49,25 @@ BreakerTicket& BreakerTicket::operator=(BreakerTicket&& other) noexcept {
 BreakerTicket::~BreakerTicket() { Finish(Outcome::kIgnored); }
 
 void BreakerTicket::Finish(Outcome outcome) {
-  if (breaker_ == nullptr) return;
-  Breaker& breaker = *std::exchange(breaker_, nullptr);
-  breaker.impl_->Finish(word_, outcome, entered_ns_, breaker.impl_->clock().Now().ns);
+  if (impl_ == nullptr) return;
+  internal::BreakerImpl& impl = *std::exchange(impl_, nullptr);
+  impl.Finish(word_, outcome, entered_ns_, impl.clock().Now().ns);
 }
 
 void BreakerTicket::Finish(Outcome outcome, std::chrono::nanoseconds latency) {
-  if (breaker_ == nullptr) return;
+  if (impl_ == nullptr) return;
   const std::int64_t left = std::numeric_limits<std::int64_t>::max() - entered_ns_;
   const std::int64_t latency_ns = std::clamp<std::int64_t>(latency.count(), 0, left);
-  std::exchange(breaker_, nullptr)
-      ->impl_->Finish(word_, outcome, entered_ns_, entered_ns_ + latency_ns);
+  std::exchange(impl_, nullptr)->Finish(word_, outcome, entered_ns_, entered_ns_ + latency_ns);
 }
 
 bool BreakerTicket::probe() const {
-  return breaker_ != nullptr && BreakerWord::Unpack(word_).phase == Phase::kProbing;
+  return impl_ != nullptr && BreakerWord::Unpack(word_).phase == Phase::kProbing;
 }
 
-Breaker::Breaker(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Breaker::Breaker(std::unique_ptr<internal::BreakerImpl> impl) : impl_(impl.get()) {
+  kept_.push_back(std::move(impl));
+}
 Breaker::~Breaker() = default;
 
 absl::StatusOr<std::unique_ptr<Breaker>> Breaker::Make(BreakerOptions options) {
@@ -78,28 +80,36 @@ absl::StatusOr<std::unique_ptr<Breaker>> Breaker::Make(BreakerOptions options, S
   const Clock& clock = sources.clock != nullptr ? *sources.clock : RealClock();
   const std::uint64_t seed =
       sources.seed.has_value() ? *sources.seed : Random::FromEntropy().Next();
-  return std::unique_ptr<Breaker>(
-      new Breaker(std::make_unique<Impl>(std::move(options), clock, seed)));
+  return std::unique_ptr<Breaker>(new Breaker(std::make_unique<internal::BreakerImpl>(
+      internal::SettingsOf(options), std::move(options.on_change), clock, seed)));
 }
 
-BreakerEntry Breaker::TryEnter() { return TryEnterAt(impl_->clock().Now().ns); }
+BreakerEntry Breaker::TryEnter() {
+  return TryEnterAt(impl_.load(std::memory_order_acquire)->clock().Now().ns);
+}
 
 BreakerEntry Breaker::TryEnterAt(std::int64_t lease_clock_ns) {
-  const Impl::Answer answer = impl_->Enter(lease_clock_ns);
-  if (answer.word.has_value()) return BreakerTicket(this, lease_clock_ns, *answer.word);
+  internal::BreakerImpl* const impl = impl_.load(std::memory_order_acquire);
+  const internal::BreakerImpl::Answer answer = impl->Enter(lease_clock_ns);
+  if (answer.word.has_value()) return BreakerTicket(impl, lease_clock_ns, *answer.word);
   return BreakerEntry(std::chrono::nanoseconds(answer.ns_left));
 }
 
-BreakerState Breaker::state() const { return internal::StateOf(impl_->word()); }
+BreakerState Breaker::state() const {
+  return internal::StateOf(impl_.load(std::memory_order_acquire)->word());
+}
 
-BreakerSnapshot Breaker::Snapshot() const { return impl_->Snapshot(); }
+BreakerSnapshot Breaker::Snapshot() const {
+  return impl_.load(std::memory_order_acquire)->Snapshot();
+}
 
 void Breaker::Force(BreakerState state) {
-  const std::int64_t now_ns = impl_->clock().Now().ns;
-  if (state == BreakerState::kClosed) impl_->Forget();
-  impl_->Take(
+  internal::BreakerImpl& impl = *impl_.load(std::memory_order_acquire);
+  const std::int64_t now_ns = impl.clock().Now().ns;
+  if (state == BreakerState::kClosed) impl.Forget();
+  impl.Take(
       [&](const BreakerWord& word) {
-        return std::optional(Forced(impl_->machine(), word, state, now_ns));
+        return std::optional(Forced(impl.machine(), word, state, now_ns));
       },
       BreakerReason::kOperator);
 }

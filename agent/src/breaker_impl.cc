@@ -4,8 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace plimsoll {
-namespace internal {
+namespace plimsoll::internal {
 
 BreakerState StateOf(const BreakerWord& word) {
   switch (word.phase) {
@@ -24,24 +23,11 @@ BreakerState StateOf(const BreakerWord& word) {
   return BreakerState::kClosed;
 }
 
-}  // namespace internal
-
 namespace {
 
-using internal::BreakerWord;
-using internal::ProbeResult;
 using Phase = BreakerWord::Phase;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
-BreakerRules RulesOf(const BreakerOptions& options) {
-  BreakerRules rules;
-  rules.consecutive_failures = options.consecutive_failures;
-  rules.failure_rate = options.failure_rate;
-  rules.slow_rate = options.slow_rate;
-  rules.calls_min = options.calls_min;
-  return rules;
-}
 
 BreakerReason ReasonOf(BreakerRule rule) {
   switch (rule) {
@@ -61,14 +47,18 @@ bool IsFailure(Outcome outcome) {
 
 }  // namespace
 
-Breaker::Impl::Impl(BreakerOptions options, const Clock& clock, std::uint64_t seed)
-    : options_(std::move(options)),
-      rules_(RulesOf(options_)),
+BreakerImpl::BreakerImpl(const BreakerSettings& settings, OnChange on_change, const Clock& clock,
+                         std::uint64_t seed, absl::Duration hold_max)
+    : settings_(settings),
+      slow_after_ns_(settings.rules.slow_rate > 0 ? absl::ToInt64Nanoseconds(settings.slow_after)
+                                                  : kNever),
+      on_change_(std::move(on_change)),
       clock_(clock),
-      machine_(options_, seed),
-      window_(options_.window.count(), options_.hang_after.count()) {}
+      machine_(settings, seed, hold_max),
+      window_(absl::ToInt64Nanoseconds(settings.window),
+              absl::ToInt64Nanoseconds(settings.hang_after)) {}
 
-Breaker::Impl::Answer Breaker::Impl::Enter(std::int64_t now_ns) {
+BreakerImpl::Answer BreakerImpl::Enter(std::int64_t now_ns) {
   std::uint64_t before = word_.load(std::memory_order_acquire);
   while (true) {
     const BreakerWord word = BreakerWord::Unpack(before);
@@ -79,7 +69,10 @@ Breaker::Impl::Answer Breaker::Impl::Enter(std::int64_t now_ns) {
     }
     if (word.phase == Phase::kDisabled) return {before};
     // The caller may have read the clock before the word was written, and been put aside.
-    if (word.IsBeyond(now_ns, machine_.farthest_ns())) now_ns = std::max(now_ns, clock_.Now().ns);
+    const bool has_end = word.phase == Phase::kOpen || word.phase == Phase::kProbing;
+    if (has_end && word.IsBeyond(now_ns, machine_.farthest_ns())) {
+      now_ns = std::max(now_ns, clock_.Now().ns);
+    }
     const bool forced = word.phase == Phase::kForcedOpen;
     const std::optional<BreakerWord> probe = forced ? std::nullopt : machine_.Enter(word, now_ns);
     if (!probe.has_value()) {
@@ -93,7 +86,7 @@ Breaker::Impl::Answer Breaker::Impl::Enter(std::int64_t now_ns) {
 }
 
 // False if the call has found out that others hang, and must look again.
-bool Breaker::Impl::EnterClosed(std::uint64_t word, std::int64_t now_ns) {
+bool BreakerImpl::EnterClosed(std::uint64_t word, std::int64_t now_ns) {
   if (!window_.Start(now_ns)) [[likely]]
     return true;
   TripIfJudged(word, now_ns);
@@ -102,8 +95,8 @@ bool Breaker::Impl::EnterClosed(std::uint64_t word, std::int64_t now_ns) {
   return false;
 }
 
-void Breaker::Impl::Finish(std::uint64_t word, Outcome outcome, std::int64_t entered_ns,
-                           std::int64_t now_ns) {
+void BreakerImpl::Finish(std::uint64_t word, Outcome outcome, std::int64_t entered_ns,
+                         std::int64_t now_ns) {
   if (word_.load(std::memory_order_acquire) != word) return;  // of an earlier generation
   if (BreakerWord::IsClosed(word)) [[likely]] {
     Record(word, outcome, entered_ns, now_ns);
@@ -112,8 +105,8 @@ void Breaker::Impl::Finish(std::uint64_t word, Outcome outcome, std::int64_t ent
   }
 }
 
-void Breaker::Impl::Record(std::uint64_t word, Outcome outcome, std::int64_t entered_ns,
-                           std::int64_t now_ns) {
+void BreakerImpl::Record(std::uint64_t word, Outcome outcome, std::int64_t entered_ns,
+                         std::int64_t now_ns) {
   if (outcome == Outcome::kSuccess) {
     bool look = window_.Succeed(entered_ns, now_ns);
     if (in_a_row_.load(std::memory_order_relaxed) != 0) {
@@ -133,8 +126,8 @@ void Breaker::Impl::Record(std::uint64_t word, Outcome outcome, std::int64_t ent
   }
 }
 
-void Breaker::Impl::EndProbe(std::uint64_t word, Outcome outcome, std::int64_t latency_ns,
-                             std::int64_t now_ns) {
+void BreakerImpl::EndProbe(std::uint64_t word, Outcome outcome, std::int64_t latency_ns,
+                           std::int64_t now_ns) {
   ProbeResult result = ProbeResult::kNothing;
   if (IsFailure(outcome) || (outcome == Outcome::kSuccess && IsSlow(latency_ns))) {
     result = ProbeResult::kFailed;
@@ -149,49 +142,45 @@ void Breaker::Impl::EndProbe(std::uint64_t word, Outcome outcome, std::int64_t l
        after.phase == Phase::kOpen ? BreakerReason::kProbeFailed : BreakerReason::kProbesPassed);
 }
 
-void Breaker::Impl::Forget() {
+void BreakerImpl::Forget() {
   window_.Clear();
   in_a_row_.store(0, std::memory_order_relaxed);
 }
 
-void Breaker::Impl::TripIfJudged(std::uint64_t word, std::int64_t now_ns) {
-  const std::optional<BreakerRule> rule = Judge(rules_, Evidence(now_ns));
+void BreakerImpl::TripIfJudged(std::uint64_t word, std::int64_t now_ns) {
+  const std::optional<BreakerRule> rule = Judge(settings_.rules, Evidence(now_ns));
   if (!rule.has_value()) return;
   Step(word, machine_.Trip(BreakerWord::Unpack(word), now_ns), ReasonOf(*rule));
 }
 
 // False if the word was another one; `before` is that then.
-bool Breaker::Impl::Step(std::uint64_t& before, const BreakerWord& after, BreakerReason reason) {
-  const BreakerState from = internal::StateOf(BreakerWord::Unpack(before));
+bool BreakerImpl::Step(std::uint64_t& before, const BreakerWord& after, BreakerReason reason) {
+  const BreakerState from = StateOf(BreakerWord::Unpack(before));
   if (!word_.compare_exchange_strong(before, after.Pack(), std::memory_order_acq_rel)) return false;
-  const BreakerState to = internal::StateOf(after);
+  const BreakerState to = StateOf(after);
   if (from != to) Tell(from, to, reason);
   return true;
 }
 
-void Breaker::Impl::Tell(BreakerState from, BreakerState to, BreakerReason reason) {
+void BreakerImpl::Tell(BreakerState from, BreakerState to, BreakerReason reason) {
   if (to == BreakerState::kOpen) {
     auto& count = from == BreakerState::kClosed ? opened_ : reopened_;
     count.fetch_add(1, std::memory_order_relaxed);
   }
-  if (options_.on_change) options_.on_change({from, to, reason});
+  if (on_change_) on_change_({from, to, reason});
 }
 
-bool Breaker::Impl::IsSlow(std::int64_t latency_ns) const {
-  return options_.slow_rate > 0 && latency_ns > options_.slow_after.count();
-}
-
-BreakerEvidence Breaker::Impl::Evidence(std::int64_t now_ns) const {
+BreakerEvidence BreakerImpl::Evidence(std::int64_t now_ns) const {
   BreakerEvidence evidence = window_.Read(now_ns);
   evidence.failures_in_a_row = in_a_row_.load(std::memory_order_relaxed);
   return evidence;
 }
 
-BreakerSnapshot Breaker::Impl::Snapshot() const {
+BreakerSnapshot BreakerImpl::Snapshot() const {
   const std::int64_t now_ns = clock_.Now().ns;
   const BreakerWord now = word();
   BreakerSnapshot snapshot;
-  snapshot.state = internal::StateOf(now);
+  snapshot.state = StateOf(now);
   snapshot.opened = opened_.load(std::memory_order_relaxed);
   snapshot.reopened = reopened_.load(std::memory_order_relaxed);
   snapshot.refused = refused_.load(std::memory_order_relaxed);
@@ -211,4 +200,4 @@ BreakerSnapshot Breaker::Impl::Snapshot() const {
   return snapshot;
 }
 
-}  // namespace plimsoll
+}  // namespace plimsoll::internal

@@ -11,20 +11,13 @@ using Phase = BreakerWord::Phase;
 
 }  // namespace
 
-BreakerMachine::BreakerMachine(const BreakerOptions& options, std::uint64_t seed)
-    : seed_(seed),
-      probe_deadline_ns_(options.probe_deadline.count()),
-      farthest_ns_(std::max(options.cool_off_max, options.probe_deadline).count()),
-      jitter_(options.cool_off_jitter),
-      probes_to_close_(options.probes_to_close),
-      probe_failures_to_open_(options.probe_failures_to_open) {
-  double cool_off = static_cast<double>(options.cool_off.count());
-  const auto longest = static_cast<double>(options.cool_off_max.count());
-  for (double& each : cool_off_ns_) {
-    each = std::min(cool_off, longest);
-    cool_off = each * options.cool_off_growth;
-  }
-}
+BreakerMachine::BreakerMachine(const BreakerSettings& settings, std::uint64_t seed,
+                               absl::Duration hold_max)
+    : settings_(settings),
+      seed_(seed),
+      probe_deadline_ns_(absl::ToInt64Nanoseconds(settings.probe_deadline)),
+      farthest_ns_(absl::ToInt64Nanoseconds(
+          std::max({settings.cool_off_max, settings.probe_deadline, hold_max}))) {}
 
 std::optional<BreakerWord> BreakerMachine::Enter(const BreakerWord& word,
                                                  std::int64_t now_ns) const {
@@ -39,7 +32,14 @@ std::optional<BreakerWord> BreakerMachine::Enter(const BreakerWord& word,
 BreakerWord BreakerMachine::Open(const BreakerWord& word, int attempts, std::int64_t now_ns) const {
   BreakerWord next = Plain(word, Phase::kOpen);
   next.attempts = std::min(attempts, BreakerWord::kAttemptsMax);
-  next.end = BreakerWord::EndAt(now_ns + CoolOff(next.attempts, next.generation));
+  next.end = BreakerWord::EndAt(now_ns + JitteredCoolOff(next.attempts, next.generation));
+  return next;
+}
+
+BreakerWord BreakerMachine::Hold(const BreakerWord& word, std::int64_t end_ns) {
+  BreakerWord next = Plain(word, Phase::kOpen);
+  next.attempts = word.attempts;
+  next.end = BreakerWord::EndAt(end_ns);
   return next;
 }
 
@@ -49,8 +49,9 @@ BreakerWord BreakerMachine::ProbeEnded(const BreakerWord& probing, ProbeResult r
   next.attempts = probing.attempts;
   next.passed = probing.passed + (result == ProbeResult::kPassed ? 1 : 0);
   next.missed = probing.missed + (result == ProbeResult::kFailed ? 1 : 0);
-  if (next.missed >= probe_failures_to_open_) return Open(probing, probing.attempts + 1, now_ns);
-  if (next.passed >= probes_to_close_) return Plain(probing, Phase::kClosed);
+  if (next.missed >= settings_.probe_failures_to_open)
+    return Open(probing, probing.attempts + 1, now_ns);
+  if (next.passed >= settings_.probes_to_close) return Plain(probing, Phase::kClosed);
   return next;
 }
 
@@ -66,10 +67,10 @@ std::int64_t BreakerMachine::NsLeft(const BreakerWord& word, std::int64_t now_ns
 }
 
 // Drawn from seed and generation, so that it needs no state and no lock.
-std::int64_t BreakerMachine::CoolOff(int attempts, std::uint32_t generation) const {
+std::int64_t BreakerMachine::JitteredCoolOff(int attempts, std::uint32_t generation) const {
   Random random(seed_ + generation);
-  const double kept = 1 - jitter_ * random.Uniform();
-  return static_cast<std::int64_t>(cool_off_ns_[static_cast<std::size_t>(attempts)] * kept);
+  const double kept = 1 - settings_.cool_off_jitter * random.Uniform();
+  return absl::ToInt64Nanoseconds(CoolOff(settings_, attempts) * kept);
 }
 
 }  // namespace plimsoll::internal

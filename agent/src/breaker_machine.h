@@ -1,11 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "agent/src/breaker_word.h"
-#include "plimsoll/agent/breaker_options.h"
+#include "plimsoll/core/breaker.h"
 
 namespace plimsoll::internal {
 
@@ -27,7 +26,9 @@ enum class ProbeResult { kPassed, kFailed, kNothing };
 // is no way that skips it, so a half-open breaker never lets in two and never waits for nobody.
 class BreakerMachine {
  public:
-  BreakerMachine(const BreakerOptions& options, std::uint64_t seed);
+  // No end is ever set further ahead than the cool-off, the probe's deadline or `hold_max`.
+  BreakerMachine(const BreakerSettings& settings, std::uint64_t seed,
+                 absl::Duration hold_max = absl::ZeroDuration());
 
   // The step by which a call is let in as the probe; none if it must stay out. For kOpen, kFree and
   // kProbing.
@@ -38,6 +39,9 @@ class BreakerMachine {
   BreakerWord Trip(const BreakerWord& closed, std::int64_t now_ns) const {
     return Open(closed, 0, now_ns);
   }
+
+  // Open until `end`, by somebody's order; a cool-off that follows grows from where it was.
+  static BreakerWord Hold(const BreakerWord& word, std::int64_t end_ns);
 
   // The step that the end of the probe makes. For kProbing, by the word that let the probe in.
   BreakerWord ProbeEnded(const BreakerWord& probing, ProbeResult result, std::int64_t now_ns) const;
@@ -52,15 +56,12 @@ class BreakerMachine {
   std::int64_t farthest_ns() const { return farthest_ns_; }
 
  private:
-  std::int64_t CoolOff(int attempts, std::uint32_t generation) const;
+  std::int64_t JitteredCoolOff(int attempts, std::uint32_t generation) const;
 
+  const BreakerSettings settings_;
   const std::uint64_t seed_;
   const std::int64_t probe_deadline_ns_;
   const std::int64_t farthest_ns_;
-  const double jitter_;
-  const int probes_to_close_;
-  const int probe_failures_to_open_;
-  std::array<double, BreakerWord::kAttemptsMax + 1> cool_off_ns_;  // by attempts, before jitter
 };
 
 }  // namespace plimsoll::internal

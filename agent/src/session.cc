@@ -29,10 +29,11 @@ Session::Session(SessionOptions options, Random& random)
       nonce_(DrawNonce(random)),
       backoff_(options_.backoff_min) {}
 
-void Session::Add(const DependencyId& dependency, GrantPort& port) {
+void Session::Add(const DependencyId& dependency, GrantPort& port, BreakerPort* breaker) {
   Dependency& added = dependencies_[dependency];
   PLIMSOLL_CHECK(added.port == nullptr, "a dependency is added to a session once");
   added.port = &port;
+  added.breaker = breaker;
   if (leaving_) port.StopAdmitting();
 }
 
@@ -105,6 +106,7 @@ DependencyReport Session::MakeReport(const DependencyId& name, Dependency& depen
   report.in_flight_max = measured.in_flight_max;
   report.waiting = measured.waiting;
   report.windows = std::move(measured.windows);
+  if (dependency.breaker != nullptr) report.breaker = dependency.breaker->Report(now);
   return report;
 }
 
@@ -139,6 +141,7 @@ void Session::OnSynced(const SyncAnswer& answer, Instant now) {
   epoch_ = std::max(epoch_, answer.epoch);
   Apply(answer.settings);
   Install(answer.grants, now);
+  Obey(answer.breakers, now);
   const absl::Duration pause = leaving_ ? kDrainPause : std::max(sync_min_, answer.next_sync);
   Succeed(now + pause);
 }
@@ -249,6 +252,7 @@ void Session::Apply(const std::vector<DependencySettings>& settings) {
     if (!setting.known) continue;
     found->second.window = setting.window;
     SetObserve(found->second, setting.observe);
+    if (found->second.breaker != nullptr) found->second.breaker->Configure(setting.breaker);
   }
 }
 
@@ -264,6 +268,14 @@ void Session::Install(const std::vector<Grant>& grants, Instant now) {
   for (const Grant& grant : grants) {
     const auto found = dependencies_.find(grant.dependency);
     if (found != dependencies_.end()) InstallOne(grant, found->second, now);
+  }
+}
+
+void Session::Obey(const std::vector<BreakerOrder>& orders, Instant now) {
+  for (const BreakerOrder& order : orders) {
+    const auto found = dependencies_.find(order.dependency);
+    if (found == dependencies_.end() || found->second.breaker == nullptr) continue;
+    found->second.breaker->Obey(order, now);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/src/breaker_port.h"
 #include "agent/src/grant_port.h"
 #include "plimsoll/core/protocol.h"
 #include "plimsoll/core/random.h"
@@ -51,8 +52,9 @@ class Session {
   // `random` must outlive the session.
   Session(SessionOptions options, Random& random);
 
-  // From now on the dependency is reported. `port` must outlive the session. At most once a name.
-  void Add(const DependencyId& dependency, GrantPort& port);
+  // From now on the dependency is reported. `port` and `breaker`, if there is one, must outlive the
+  // session. At most once a name.
+  void Add(const DependencyId& dependency, GrantPort& port, BreakerPort* breaker = nullptr);
 
   // What to do now. Must not be called while a message is under way. After SendMessage, report how
   // it ended by exactly one of the On… methods.
@@ -92,6 +94,7 @@ class Session {
  private:
   struct Dependency {
     GrantPort* port = nullptr;
+    BreakerPort* breaker = nullptr;
     StepFunction installed;
     bool has_grant = false;
     bool known = true;      // the controller has a policy for it
@@ -113,6 +116,7 @@ class Session {
   void Apply(const std::vector<DependencySettings>& settings);
   void SetObserve(Dependency& dependency, bool observe);
   void Install(const std::vector<Grant>& grants, Instant now);
+  void Obey(const std::vector<BreakerOrder>& orders, Instant now);
   void InstallOne(const Grant& grant, Dependency& dependency, Instant now);
   void ForgetSession(Instant now);
   void Reset(const Refusal& refusal, Instant now);

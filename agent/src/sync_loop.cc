@@ -68,9 +68,9 @@ void SyncLoop::Stop() {
   thread_.join();
 }
 
-void SyncLoop::Add(DependencyId dependency, GrantPort& port) {
+void SyncLoop::Add(DependencyId dependency, GrantPort& port, BreakerPort* breaker) {
   const MutexLock lock(mutex_);
-  joining_.push_back({std::move(dependency), &port});
+  joining_.push_back({std::move(dependency), &port, breaker});
   Post();
 }
 
@@ -142,7 +142,7 @@ bool SyncLoop::TakeMail() {
     leave = leave_;
   }
   for (const Joining& join : joining) {
-    session_.Add(join.dependency, *join.port);
+    session_.Add(join.dependency, *join.port, join.breaker);
     ports_.push_back(join);
   }
   if (leave && !session_.leaving()) session_.Leave(Look());

@@ -43,12 +43,13 @@ class SyncLoop {
   // made, at most the connect timeout.
   void Stop();
 
-  // From now on the dependency is reported. `port` must live until Stop() has returned. At most
-  // once a name.
-  void Add(DependencyId dependency, GrantPort& port);
+  // From now on the dependency is reported. `port` and `breaker`, if there is one, must live until
+  // Stop() has returned. At most once a name.
+  void Add(DependencyId dependency, GrantPort& port, BreakerPort* breaker = nullptr);
   // Begins to leave: admits nothing, drains, releases.
   void Leave();
-  // Makes the thread look at its clock again.
+  // Makes the thread look at its clock again, and breaks a held sync off, so that the next one,
+  // with what is new, is sent at once.
   void Wake();
 
   // Waits until `done` holds, which is asked whenever something happened, or `timeout` has passed.
@@ -69,6 +70,7 @@ class SyncLoop {
   struct Joining {
     DependencyId dependency;
     GrantPort* port;
+    BreakerPort* breaker;
   };
 
   void Run();

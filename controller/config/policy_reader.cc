@@ -81,6 +81,38 @@ void ReadOutage(MapReader outage, OutageConfig& target) {
   outage.Finish();
 }
 
+void ReadCount(MapReader& map, const std::string& key, std::int64_t& target) {
+  std::int32_t value = -1;
+  map.Whole(key, value);
+  if (value != -1) target = value;
+}
+
+// The key alone, even without a value, means a breaker with the defaults; `enabled: false` takes
+// away what the defaults of the file have said.
+void ReadBreaker(MapReader& parent, std::optional<BreakerSettings>& target) {
+  if (parent.Find("breaker") == nullptr) return;
+  MapReader breaker = parent.Map("breaker");
+  bool enabled = true;
+  BreakerSettings settings = target.value_or(BreakerSettings());
+  breaker.Flag("enabled", enabled);
+  ReadCount(breaker, "consecutive_failures", settings.rules.consecutive_failures);
+  breaker.Number("failure_rate", settings.rules.failure_rate);
+  breaker.Number("slow_rate", settings.rules.slow_rate);
+  ReadCount(breaker, "calls_min", settings.rules.calls_min);
+  breaker.Duration("slow_after", settings.slow_after);
+  breaker.Duration("window", settings.window);
+  breaker.Duration("hang_after", settings.hang_after);
+  breaker.Duration("cool_off", settings.cool_off);
+  breaker.Duration("cool_off_max", settings.cool_off_max);
+  breaker.Number("cool_off_growth", settings.cool_off_growth);
+  breaker.Number("cool_off_jitter", settings.cool_off_jitter);
+  breaker.Duration("probe_deadline", settings.probe_deadline);
+  breaker.Whole("probes_to_close", settings.probes_to_close);
+  breaker.Whole("probe_failures_to_open", settings.probe_failures_to_open);
+  breaker.Finish();
+  target = enabled ? std::optional(settings) : std::nullopt;
+}
+
 // The keys that a dependency and "defaults" have in common.
 void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   map.Word<Mode>("mode", {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}}, {"disabled"},
@@ -95,6 +127,7 @@ void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
   ReadWindow(map.Map("window"), policy.window);
   ReadQuota(map.Map("quota"), policy, faults);
   ReadOutage(map.Map("outage"), policy.outage);
+  ReadBreaker(map, policy.breaker);
 }
 
 // Where a violation of `name` is best shown if the file does not set it: at what collides with it.

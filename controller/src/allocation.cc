@@ -277,6 +277,7 @@ void DependencyState::Forget(const SessionId& session) {
   if (found == members.end()) return;
   SetUnbooked(found->second, 0);
   if (knee != nullptr) knee->Leave(found->second);
+  if (breaker != nullptr) breaker->Leave(session);
   members.erase(found);
 }
 

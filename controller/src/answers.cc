@@ -90,7 +90,7 @@ void Core::Impl::Consider(SessionState& session) {
 }
 
 bool Core::Impl::HasNews(const SessionState& session) const {
-  if (!session.untold.empty()) return true;
+  if (!session.untold.empty() || HasBreakerNews(session)) return true;
   return std::any_of(session.dependencies.begin(), session.dependencies.end(),
                      [&](const DependencyId& name) {
                        const DependencyState& dependency = dependencies_.at(name);
@@ -133,6 +133,7 @@ void Core::Impl::Answer(SessionState& session) {
     if (nothing) continue;
     answer.grants.push_back(MakeGrant(dependency, session, steps));
   }
+  AddBreakers(session, answer);
   session.prepared = internal::PreparedAnswer{session.held->request, std::move(answer), {}};
   if (IsDurable(session)) {
     SendPrepared(session);
@@ -187,6 +188,8 @@ void Core::Impl::AnswerWithoutRaises(SessionState& session) {
     }
     answer.grants.push_back(std::move(grant));
   }
+  answer.breakers.clear();
+  AddBreakers(session, answer);
   session.prepared->answer = std::move(answer);
   SendPrepared(session);
 }

@@ -148,6 +148,7 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
   DependencyState& state = dependencies_.try_emplace(name, policy, TermsOf(policy)).first->second;
   state.algorithm = internal::MakeLaw(policy);
   MakePool(state);
+  FollowBreaker(state);
   return state;
 }
 
@@ -225,6 +226,7 @@ void Core::Impl::On(const TickEvent& /*event*/) {
     AdvanceLaws(dependency);
     internal::Allocate(dependency, sessions_, now_);
   }
+  AdvanceBreakers();
   ConsiderAll();
   AnswerUnconfirmed();
 }

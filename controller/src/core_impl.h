@@ -20,7 +20,8 @@ namespace plimsoll {
 // The state machine: core.cc (events, ticks), sessions.cc (who is there), core_sync.cc (what a sync
 // does), answers.cc (from offers to grants, rules C1, C4, C5, C8, C10), writes.cc (what must be
 // durable), leadership.cc (C6, C7), learning.cc (a lost store, L1, L2), policies.cc (what operators
-// change), decisions.cc (what laws said), core_snapshot.cc (read model).
+// change), decisions.cc (what laws said), breakers.cc (of the whole fleet), core_snapshot.cc (read
+// model).
 class Core::Impl {
  public:
   Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
@@ -131,6 +132,14 @@ class Core::Impl {
   void TellSettings(const DependencyId& name);
   void ForgetRetired();
 
+  // Breakers: breakers.cc.
+  void FollowBreaker(DependencyState& dependency);
+  void TakeBreakers(SessionState& session, const SyncRequest& request);
+  void AdvanceBreakers();
+  bool HasBreakerNews(const SessionState& session) const;
+  void AddBreakers(const SessionState& session, SyncAnswer& answer) const;
+  void LogBreaker(const DependencyState& dependency, const internal::BreakerDecision& decision);
+
   // Answers: answers.cc.
   void Hold(SessionState& session, const SyncEvent& event);
   void Supersede(SessionState& session);
@@ -188,6 +197,7 @@ class Core::Impl {
   std::set<std::pair<ServiceId, InstanceId>> shared_names_;
   internal::DurableBounds durable_;
   std::int64_t last_seq_ = 0;
+  std::int64_t last_breaker_order_ = 0;
   std::int64_t last_session_ = 0;
   WriteId last_write_;
   bool store_ok_ = true;

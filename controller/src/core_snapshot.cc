@@ -78,6 +78,19 @@ void AddJudgements(const Judgements& judgements, DependencyRow& row) {
   row.gradient = judgements.used->inputs.gradient;
 }
 
+BreakerRow MakeBreakerRow(const DependencyState& dependency, Instant now) {
+  const internal::BreakerPool& pool = *dependency.breaker;
+  BreakerRow row;
+  row.view = pool.view();
+  row.opened_total = pool.opened_total();
+  row.cool_off_left = pool.CoolOffLeft(now);
+  row.evidence = pool.Evidence(now, &row.instances);
+  if (pool.prober().has_value()) {
+    row.prober = dependency.members.at(*pool.prober()).session->instance;
+  }
+  return row;
+}
+
 DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   DependencyRow row;
   row.policy = dependency.policy;
@@ -114,6 +127,7 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
   for (const auto& [name, dependency] : dependencies_) {
     if (dependency.retired && dependency.ledger.Reserved() == 0) continue;
     DependencyRow row = MakeDependencyRow(dependency);
+    if (dependency.breaker != nullptr) row.breaker = MakeBreakerRow(dependency, now);
     for (const auto& [id, member] : dependency.members) {
       const SessionState& session = sessions_.at(id);
       const LimitRow& limit =

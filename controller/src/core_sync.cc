@@ -117,6 +117,7 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   Hold(session, event);
   for (const DependencyId& name : freed) ConsiderHungry(name);
   for (const DependencyId& name : complete) FinishKneeEpoch(name);
+  TakeBreakers(session, message);
   Consider(session);
 }
 

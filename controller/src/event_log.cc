@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, kEventTypes> kTypeNames = {
     "UNKNOWN_DEPENDENCY", "STORE_FAILED",
     "STORE_RECOVERED",    "STARTED",
     "STORE_LOST",         "LEARNING_ENDED",
-    "POLICIES_CHANGED",   "DEPOSED"};
+    "POLICIES_CHANGED",   "DEPOSED",
+    "BREAKER_OPENED",     "BREAKER_CLOSED"};
 
 // Has from, to and reason.
 bool HasReason(EventType type) {

@@ -49,6 +49,7 @@ void Core::Impl::ChangePolicy(DependencyState& dependency, const Policy& policy)
   const bool was_retired = std::exchange(dependency.retired, false);
   dependency.ledger.SetTerms(TermsOf(policy), now_);
   RebuildLaws(dependency, before);
+  FollowBreaker(dependency);
   dependency.moved = before.quota != policy.quota ? Reason::kQuotaChanged : Reason::kConfigReloaded;
   TellSettings(policy.name);
   if (before.mode != policy.mode) ChangeMode(dependency);
@@ -133,6 +134,7 @@ std::unique_ptr<LawRunner> Core::Impl::MakeRunner(const DependencyState& depende
 void Core::Impl::Retire(DependencyState& dependency) {
   if (std::exchange(dependency.retired, true)) return;
   dependency.moved = Reason::kConfigReloaded;
+  dependency.breaker = nullptr;  // whoever is open finds its way back by itself
   TellSettings(dependency.policy.name);
   Log(EventType::kPoliciesChanged, nullptr, dependency.policy.name,
       absl::StrCat(dependency.policy.name.value, " has no policy any more; ",

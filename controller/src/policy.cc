@@ -188,6 +188,11 @@ absl::Status Validate(const Policy& policy, absl::Duration lease) {
   CheckJoinReserve(policy, violations);
   CheckInitial(policy, violations);
   CheckOutage(policy, lease, violations);
+  if (policy.breaker.has_value()) {
+    for (const std::string& violation : ViolationsOf(*policy.breaker)) {
+      violations.Add(absl::InvalidArgumentError(absl::StrCat("breaker.", violation)));
+    }
+  }
   return violations.ToStatus();
 }
 

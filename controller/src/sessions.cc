@@ -105,9 +105,12 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
   }
   const Policy& policy = found->second.policy;
   const bool knee = found->second.knee != nullptr;
-  return {name, true, policy.call_deadline,
+  return {name,
+          true,
+          policy.call_deadline,
           knee ? internal::KneeRunner::kWindow : policy.window.length,
-          policy.mode == Mode::kObserve};
+          policy.mode == Mode::kObserve,
+          found->second.breaker != nullptr ? policy.breaker : std::nullopt};
 }
 
 // True if the session is a member from now on.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/src/breaker_pool.h"
 #include "controller/src/explain.h"
 #include "controller/src/knee_runner.h"
 #include "controller/src/ledger.h"
@@ -110,8 +111,9 @@ struct DependencyState {
   // The policy is gone: nothing is granted any more, and what is granted is taken back.
   bool retired = false;
   std::unique_ptr<LimitAlgorithm> algorithm;
-  std::unique_ptr<LawRunner> pool;   // scope fleet only
-  std::unique_ptr<KneeRunner> knee;  // instead of algorithm and runners: the pool law
+  std::unique_ptr<LawRunner> pool;       // scope fleet only
+  std::unique_ptr<KneeRunner> knee;      // instead of algorithm and runners: the pool law
+  std::unique_ptr<BreakerPool> breaker;  // if the policy has one and enforces
   Ledger ledger;
   std::map<SessionId, Member> members;
   std::int64_t unbooked = 0;  // sum over the members; to be changed by SetUnbooked() only

@@ -58,6 +58,16 @@ class CoreDriver {
     }
   }
 
+  // Moves time by less than a tick; the core is told when one is over.
+  void PassStep(absl::Duration step) {
+    now_ = now_ + step;
+    since_tick_ += step;
+    if (since_tick_ < options_.tick) return;
+    since_tick_ = absl::ZeroDuration();
+    Apply(TickEvent{});
+  }
+  void PassTo(Instant now) { Pass(now - now_); }
+
   SessionId Join(const std::string& instance, const std::string& dependency = "db") {
     RegisterRequest request;
     request.service = ServiceId("shop");
@@ -82,6 +92,7 @@ class CoreDriver {
     // What it claims instead of what its calls in flight make.
     std::optional<absl::Duration> in_flight_integral;
     absl::Duration at_limit;
+    std::optional<BreakerReport> breaker;
   };
   AgentMemory& memory(const SessionId& session) { return agents_[session]; }
 
@@ -101,6 +112,7 @@ class CoreDriver {
     report.in_flight = agent.in_flight;
     report.in_flight_max = agent.in_flight_max;
     report.windows.push_back(MakeWindow(agent));
+    report.breaker = agent.breaker;
     request.dependencies.push_back(report);
     return Send(SyncEvent{{}, request});
   }
@@ -232,6 +244,7 @@ class CoreDriver {
 
   CoreOptions options_;
   Instant now_{1'000'000'000};
+  absl::Duration since_tick_;
   Core core_;
   std::int64_t last_request_ = 0;
   int last_nonce_ = 0;

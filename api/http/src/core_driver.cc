@@ -7,10 +7,11 @@
 namespace plimsoll::internal {
 namespace {
 
-// None of them can be caused often by what agents send.
+// None of them can be caused often by what agents send: a breaker opens once per cool-off.
 constexpr EventType kNotices[] = {EventType::kStoreFailed,     EventType::kStoreRecovered,
                                   EventType::kStoreLost,       EventType::kLearningEnded,
-                                  EventType::kPoliciesChanged, EventType::kDeposed};
+                                  EventType::kPoliciesChanged, EventType::kDeposed,
+                                  EventType::kBreakerOpened,   EventType::kBreakerClosed};
 
 }  // namespace
 

@@ -47,6 +47,12 @@ void AddQuota(const DependencyRow& row, MetricFamilies& families) {
   families["plimsoll_controller_quota_orphaned"].Add({name}, Number(row.orphaned));
   families["plimsoll_controller_quota_shares_clamped_total"].Add({name},
                                                                  Number(row.shares_clamped_total));
+  if (row.breaker.has_value()) {
+    families["plimsoll_controller_breaker_open"].Add(
+        {name}, row.breaker->view == BreakerView::kClosed ? 0 : 1);
+    families["plimsoll_controller_breaker_opened_total"].Add({name},
+                                                             Number(row.breaker->opened_total));
+  }
   if (!row.policy.quota) return;
   const Calls quota = *row.policy.quota;
   families["plimsoll_controller_quota_capacity"].Add({name}, quota);

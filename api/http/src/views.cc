@@ -84,6 +84,34 @@ Json WindowView(const WindowConfig& window) {
           {"drop_tolerance", window.drop_tolerance}};
 }
 
+const char* StateOf(const BreakerRow& row) {
+  switch (row.view) {
+    case plimsoll::BreakerView::kClosed:
+      return "CLOSED";
+    case plimsoll::BreakerView::kOpen:
+      return "OPEN";
+    case plimsoll::BreakerView::kHalfOpen:
+    case plimsoll::BreakerView::kProbing:
+      return "HALF_OPEN";
+  }
+  return "CLOSED";
+}
+
+// Of the fleet; null if the policy has none.
+Json BreakerStatus(const std::optional<BreakerRow>& row) {
+  if (!row.has_value()) return nullptr;
+  const BreakerEvidence& seen = row->evidence;
+  return {{"state", StateOf(*row)},
+          {"opened_total", row->opened_total},
+          {"next_probe_seconds", absl::ToDoubleSeconds(row->cool_off_left)},
+          {"prober", row->prober.empty() ? Json(nullptr) : Json(row->prober.value)},
+          {"instances", row->instances},
+          {"succeeded", seen.succeeded},
+          {"failed", seen.failed},
+          {"slow", seen.slow},
+          {"hanging", seen.hanging}};
+}
+
 Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
                       bool learning, const TimeBase& time) {
   Calls enforced = 0;
@@ -107,6 +135,7 @@ Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow
           {"latency_p99_seconds", SecondsOrNull(row.latency_p99)},
           {"baseline_latency_seconds", SecondsOrNull(row.baseline)},
           {"learning", learning},
+          {"breaker", BreakerStatus(row.breaker)},
           {"last_decision", LastDecisionView(row.last_decision, time)}};
 }
 

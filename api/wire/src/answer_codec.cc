@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "api/wire/src/breaker_codec.h"
 #include "api/wire/src/grant_codec.h"
 #include "api/wire/src/json_reader.h"
 #include "api/wire/src/json_writer.h"
@@ -65,6 +66,10 @@ constexpr Field<SyncAnswer> kSyncAnswerFields[] = {
      [](const JsonValue& value, Faults& faults, SyncAnswer& into) {
        internal::ReadGrants(value, faults, into.grants);
      }},
+    {"breakers", false,
+     [](const JsonValue& value, Faults& faults, SyncAnswer& into) {
+       internal::ReadBreakerOrders(value, faults, into.breakers);
+     }},
 };
 
 template <typename Answer, std::size_t N>
@@ -116,6 +121,10 @@ std::string Encode(const SyncAnswer& answer) {
   internal::WriteSettings(answer.settings, writer);
   writer.Key("grants");
   internal::WriteGrants(answer.grants, writer);
+  if (!answer.breakers.empty()) {
+    writer.Key("breakers");
+    internal::WriteBreakerOrders(answer.breakers, writer);
+  }
   writer.EndObject();
   return writer.Take();
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "api/wire/src/breaker_codec.h"
+
 namespace plimsoll::internal {
 namespace {
 
@@ -120,6 +122,10 @@ constexpr Field<DependencySettings> kSettingsFields[] = {
      [](const JsonValue& value, Faults& faults, DependencySettings& into) {
        into.observe = ReadBoolean(value, faults);
      }},
+    {"breaker", false,
+     [](const JsonValue& value, Faults& faults, DependencySettings& into) {
+       ReadBreakerSettings(value, faults, into.breaker.emplace());
+     }},
 };
 
 void ReadGrant(const JsonValue& value, Faults& faults, Grant& into) {
@@ -199,6 +205,10 @@ void WriteSettings(const std::vector<DependencySettings>& settings, JsonWriter& 
     writer.Key("call_deadline_ms").Timer(Bounded(one.call_deadline));
     writer.Key("window_ms").Timer(Bounded(one.window));
     if (one.observe) writer.Key("observe").Boolean(true);
+    if (one.breaker.has_value()) {
+      writer.Key("breaker");
+      WriteBreakerSettings(*one.breaker, writer);
+    }
     writer.EndObject();
   }
   writer.EndObject();

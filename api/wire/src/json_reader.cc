@@ -76,6 +76,16 @@ absl::Duration ReadMeasured(const JsonValue& value, absl::Duration min, absl::Du
   return absl::Microseconds(std::llround(value.real() * 1000));
 }
 
+double ReadReal(const JsonValue& value, double min, double max, Faults& faults) {
+  if (value.type() != JsonType::kInteger && value.type() != JsonType::kReal) {
+    faults.Add(value, kWrongType, "must be a number");
+    return min;
+  }
+  if (value.real() >= min && value.real() <= max) return value.real();
+  faults.Add(value, kOutOfRange, absl::StrFormat("must be between %.12g and %.12g", min, max));
+  return min;
+}
+
 std::string ReadName(const JsonValue& value, Faults& faults) {
   if (!CheckType(value, JsonType::kString, "a string", faults)) return "";
   std::string name(value.text());

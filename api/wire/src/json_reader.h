@@ -59,6 +59,7 @@ absl::Duration ReadTimer(const JsonValue& value, absl::Duration min, absl::Durat
 // A measurement: milliseconds that may have a fraction, read to the microsecond.
 absl::Duration ReadMeasured(const JsonValue& value, absl::Duration min, absl::Duration max,
                             Faults& faults);
+double ReadReal(const JsonValue& value, double min, double max, Faults& faults);
 // Of a dependency, service or instance.
 std::string ReadName(const JsonValue& value, Faults& faults);
 // For people: no control characters.

@@ -31,6 +31,14 @@ JsonWriter& JsonWriter::Integer(std::int64_t value) {
   return *this;
 }
 
+JsonWriter& JsonWriter::Real(double value) {
+  Separate();
+  char digits[32];
+  const std::to_chars_result end = std::to_chars(digits, digits + sizeof(digits), value);
+  text_.append(digits, end.ptr);
+  return *this;
+}
+
 JsonWriter& JsonWriter::Boolean(bool value) {
   Separate();
   text_ += value ? "true" : "false";

@@ -22,6 +22,8 @@ class JsonWriter {
   JsonWriter& Integer(std::int64_t value);
   JsonWriter& Boolean(bool value);
   JsonWriter& String(std::string_view value);
+  // As many digits as bring it back. Requires a finite number.
+  JsonWriter& Real(double value);
   // Whole milliseconds, rounded down.
   JsonWriter& Timer(absl::Duration value);
   // Milliseconds with up to three decimals; 0 if negative.

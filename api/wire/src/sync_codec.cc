@@ -2,6 +2,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "api/wire/src/breaker_codec.h"
 #include "api/wire/src/json_reader.h"
 #include "api/wire/src/json_writer.h"
 #include "api/wire/src/window_codec.h"
@@ -64,6 +65,10 @@ constexpr Field<DependencyReport> kReportFields[] = {
        into.waiting = internal::ReadCalls(value, faults);
      }},
     {"windows", false, &ReadWindows},
+    {"breaker", false,
+     [](const JsonValue& value, Faults& faults, DependencyReport& into) {
+       internal::ReadBreakerReport(value, faults, into.breaker.emplace());
+     }},
 };
 
 void ReadReports(const JsonValue& value, Faults& faults, SyncRequest& into) {
@@ -133,7 +138,12 @@ void WriteReport(const DependencyReport& report, JsonWriter& writer) {
   writer.Key("waiting").Integer(report.waiting);
   writer.Key("windows").BeginArray();
   for (const Window& window : report.windows) internal::WriteWindow(window, writer);
-  writer.EndArray().EndObject();
+  writer.EndArray();
+  if (report.breaker.has_value()) {
+    writer.Key("breaker");
+    internal::WriteBreakerReport(*report.breaker, writer);
+  }
+  writer.EndObject();
 }
 
 }  // namespace

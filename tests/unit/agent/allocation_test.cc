@@ -28,9 +28,14 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
-void* operator new[](std::size_t size) { return CountedAllocate(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
+// Not inlined: or the compiler sees one half of a pair and takes it for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  return CountedAllocate(size, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+  return CountedAllocate(size, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   return CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { CountedFree(memory); }

@@ -6,33 +6,33 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+
 namespace plimsoll::internal {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::nanoseconds;
 using Phase = BreakerWord::Phase;
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kUnit = std::int64_t{1} << BreakerWord::kUnitLog2;
 constexpr std::int64_t kStart = 1'000'000'000;
 
-BreakerOptions Options() {
-  BreakerOptions options;
-  options.cool_off = milliseconds(100);
-  options.cool_off_max = milliseconds(800);
-  options.cool_off_growth = 2;
-  options.cool_off_jitter = 0.2;
-  options.probe_deadline = milliseconds(50);
-  return options;
+BreakerSettings Settings() {
+  BreakerSettings settings;
+  settings.cool_off = absl::Milliseconds(100);
+  settings.cool_off_max = absl::Milliseconds(800);
+  settings.cool_off_growth = 2;
+  settings.cool_off_jitter = 0.2;
+  settings.probe_deadline = absl::Milliseconds(50);
+  return settings;
 }
 
 // The machine, or one that was tampered with.
@@ -41,8 +41,8 @@ struct Steps {
   std::function<BreakerWord(const BreakerWord&, ProbeResult, std::int64_t now)> probe_ended;
   std::function<BreakerWord(const BreakerWord&, std::int64_t now)> trip;
 };
-Steps Faithful(const BreakerOptions& options, std::uint64_t seed) {
-  const auto machine = std::make_shared<BreakerMachine>(options, seed);
+Steps Faithful(const BreakerSettings& settings, std::uint64_t seed) {
+  const auto machine = std::make_shared<BreakerMachine>(settings, seed);
   return {
       [machine](const BreakerWord& word, std::int64_t now) { return machine->Enter(word, now); },
       [machine](const BreakerWord& word, ProbeResult result, std::int64_t now) {
@@ -50,7 +50,7 @@ Steps Faithful(const BreakerOptions& options, std::uint64_t seed) {
       },
       [machine](const BreakerWord& word, std::int64_t now) { return machine->Trip(word, now); }};
 }
-using Make = std::function<Steps(const BreakerOptions& options, std::uint64_t seed)>;
+using Make = std::function<Steps(const BreakerSettings& settings, std::uint64_t seed)>;
 
 // When the first call is let in, looked at every half a millisecond; -1 if never within `until`.
 std::int64_t FirstEntry(const Steps& steps, const BreakerWord& word, std::int64_t now,
@@ -73,7 +73,7 @@ Out FirstProbe(const Steps& steps) {
 
 // [31] [35] While a probe is out and in time, nobody else is let in.
 bool OneProbeAtATime(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   const Out out = FirstProbe(steps);
   if (out.word.phase != Phase::kProbing) return false;
   return FirstEntry(steps, out.word, out.now, out.now + 49 * kMs) == -1;
@@ -81,7 +81,7 @@ bool OneProbeAtATime(const Make& make) {
 
 // [28] [36] A probe that never reports frees its place at its deadline.
 bool ASilentProbeFreesItsPlace(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   const Out out = FirstProbe(steps);
   const std::int64_t next = FirstEntry(steps, out.word, out.now, out.now + 60 * kMs);
   return next >= out.now + 50 * kMs && next <= out.now + 52 * kMs;
@@ -89,7 +89,7 @@ bool ASilentProbeFreesItsPlace(const Make& make) {
 
 // [28] [41] Nothing learnt: the place is free at once.
 bool NothingGivesThePlaceBack(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   const Out out = FirstProbe(steps);
   const BreakerWord after = steps.probe_ended(out.word, ProbeResult::kNothing, out.now);
   const auto next = steps.enter(after, out.now);
@@ -98,7 +98,7 @@ bool NothingGivesThePlaceBack(const Make& make) {
 
 // [29] Half-open is left by a result only: what comes after a deadline is another probe.
 bool OnlyAResultEndsHalfOpen(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   Out out = FirstProbe(steps);
   for (int i = 0; i < 20; ++i) {
     out.now += 60 * kMs;
@@ -111,7 +111,7 @@ bool OnlyAResultEndsHalfOpen(const Make& make) {
 
 // [26] However long the outage was, a call is let in after cool_off_max at the latest.
 bool RecoveryTimeIsBounded(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   Out out = FirstProbe(steps);
   for (int i = 0; i < 100; ++i) {
     const BreakerWord open = steps.probe_ended(out.word, ProbeResult::kFailed, out.now);
@@ -125,7 +125,7 @@ bool RecoveryTimeIsBounded(const Make& make) {
 
 // The cool-off grows while probes fail, or a fleet would ask a dead dependency for ever.
 bool TheCoolOffGrows(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   Out out = FirstProbe(steps);
   std::int64_t last = out.now - kStart;
   for (int i = 0; i < 3; ++i) {
@@ -139,7 +139,7 @@ bool TheCoolOffGrows(const Make& make) {
 }
 
 bool NobodyIsLetInDuringTheCoolOff(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   const BreakerWord open = steps.trip(BreakerWord(), kStart);
   return FirstEntry(steps, open, kStart, kStart + 79 * kMs) == -1;
 }
@@ -148,7 +148,7 @@ bool NobodyIsLetInDuringTheCoolOff(const Make& make) {
 bool TheCoolOffIsJittered(const Make& make) {
   std::set<std::int64_t> entries;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    entries.insert(FirstProbe(make(Options(), seed)).now / (2 * kMs));
+    entries.insert(FirstProbe(make(Settings(), seed)).now / (2 * kMs));
   }
   return entries.size() > 5;
 }
@@ -156,7 +156,7 @@ bool TheCoolOffIsJittered(const Make& make) {
 // [33] [34] A breaker nobody used is not open for ever, whenever the next call comes: the end is
 // kept modulo three days.
 bool AnOldEndHasPassed(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   const BreakerWord open = steps.trip(BreakerWord(), kStart);
   const std::int64_t wrap = kUnit << BreakerWord::kEndBits;
   for (int i = 1; i < 1000; ++i) {
@@ -167,9 +167,9 @@ bool AnOldEndHasPassed(const Make& make) {
 
 // [37] As many successes as asked for, one after the other, and never two at once.
 bool ClosesAfterAsManySuccesses(const Make& make) {
-  BreakerOptions options = Options();
-  options.probes_to_close = 3;
-  const Steps steps = make(options, 1);
+  BreakerSettings settings = Settings();
+  settings.probes_to_close = 3;
+  const Steps steps = make(settings, 1);
   Out out = FirstProbe(steps);
   for (int i = 0; i < 2; ++i) {
     const BreakerWord after = steps.probe_ended(out.word, ProbeResult::kPassed, out.now);
@@ -183,10 +183,10 @@ bool ClosesAfterAsManySuccesses(const Make& make) {
 
 // [32] One flaky probe of several does not open it again, if that is asked for.
 bool ForgivesAFlakyProbe(const Make& make) {
-  BreakerOptions options = Options();
-  options.probes_to_close = 2;
-  options.probe_failures_to_open = 2;
-  const Steps steps = make(options, 1);
+  BreakerSettings settings = Settings();
+  settings.probes_to_close = 2;
+  settings.probe_failures_to_open = 2;
+  const Steps steps = make(settings, 1);
   Out out = FirstProbe(steps);
   for (const ProbeResult result : {ProbeResult::kPassed, ProbeResult::kFailed}) {
     const auto next = steps.enter(steps.probe_ended(out.word, result, out.now), out.now);
@@ -200,7 +200,7 @@ bool ForgivesAFlakyProbe(const Make& make) {
 // The word that a ticket carries is never current again: a probe that was given up cannot report,
 // and a call that began before an outage says nothing about what came after it.
 bool EveryStepMakesANewWord(const Make& make) {
-  const Steps steps = make(Options(), 1);
+  const Steps steps = make(Settings(), 1);
   std::set<std::uint64_t> words;
   BreakerWord word;
   std::int64_t now = kStart;
@@ -243,32 +243,32 @@ TEST(BreakerMachineTest, HasAllProperties) {
 struct Mutant {
   std::string name;
   std::string caught_by;
-  std::function<void(Steps& steps, const BreakerOptions& options)> tamper;
+  std::function<void(Steps& steps, const BreakerSettings& settings)> tamper;
 };
 
 const std::vector<Mutant>& Mutants() {
   static const std::vector<Mutant> mutants = {
       {"half-open admits all", "OneProbeAtATime",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.enter = [faithful = steps.enter](const BreakerWord& word, std::int64_t now) {
            return word.phase == Phase::kProbing ? std::optional(word) : faithful(word, now);
          };
        }},
       {"a probe has no deadline", "ASilentProbeFreesItsPlace",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.enter = [faithful = steps.enter](const BreakerWord& word, std::int64_t now) {
            return word.phase == Phase::kProbing ? std::nullopt : faithful(word, now);
          };
        }},
       {"ignoring keeps the place", "NothingGivesThePlaceBack",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.probe_ended = [faithful = steps.probe_ended](const BreakerWord& word,
                                                             ProbeResult result, std::int64_t now) {
            return result == ProbeResult::kNothing ? word : faithful(word, result, now);
          };
        }},
       {"a deadline opens it again", "OnlyAResultEndsHalfOpen",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.enter = [faithful = steps.enter](const BreakerWord& word, std::int64_t now) {
            std::optional<BreakerWord> next = faithful(word, now);
            if (next.has_value() && word.phase == Phase::kProbing) next->phase = Phase::kOpen;
@@ -276,34 +276,34 @@ const std::vector<Mutant>& Mutants() {
          };
        }},
       {"the cool-off has no bound", "RecoveryTimeIsBounded",
-       [](Steps& steps, const BreakerOptions& options) {
-         BreakerOptions unbounded = options;
-         unbounded.cool_off_max = std::chrono::hours(1);
+       [](Steps& steps, const BreakerSettings& settings) {
+         BreakerSettings unbounded = settings;
+         unbounded.cool_off_max = absl::Hours(1);
          steps = Faithful(unbounded, 1);
        }},
       {"the cool-off does not grow", "TheCoolOffGrows",
-       [](Steps& steps, const BreakerOptions& options) {
-         BreakerOptions steady = options;
+       [](Steps& steps, const BreakerSettings& settings) {
+         BreakerSettings steady = settings;
          steady.cool_off_max = steady.cool_off;
          steps = Faithful(steady, 1);
        }},
       {"no cool-off", "NobodyIsLetInDuringTheCoolOff",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.enter = [faithful = steps.enter](const BreakerWord& word, std::int64_t now) {
            return faithful(word, word.phase == Phase::kOpen ? now + 100 * kMs : now);
          };
        }},
       {"no jitter", "TheCoolOffIsJittered",
-       [](Steps& steps, const BreakerOptions& options) { steps = Faithful(options, 1); }},
+       [](Steps& steps, const BreakerSettings& settings) { steps = Faithful(settings, 1); }},
       {"a wrapped end lies ahead", "AnOldEndHasPassed",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.enter = [faithful = steps.enter](const BreakerWord& word, std::int64_t now) {
            const bool ahead = word.NsLeft(now, kUnit << (BreakerWord::kEndBits - 1)) > 0;
            return ahead ? std::nullopt : faithful(word, now);
          };
        }},
       {"the first success closes", "ClosesAfterAsManySuccesses",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.probe_ended = [faithful = steps.probe_ended](const BreakerWord& word,
                                                             ProbeResult result, std::int64_t now) {
            return result == ProbeResult::kPassed ? BreakerMachine::Plain(word, Phase::kClosed)
@@ -311,21 +311,21 @@ const std::vector<Mutant>& Mutants() {
          };
        }},
       {"one number for probes at once and successes", "ClosesAfterAsManySuccesses",
-       [](Steps& steps, const BreakerOptions& options) {
-         steps.enter = [faithful = steps.enter, most = options.probes_to_close](
+       [](Steps& steps, const BreakerSettings& settings) {
+         steps.enter = [faithful = steps.enter, most = settings.probes_to_close](
                            const BreakerWord& word, std::int64_t now) {
            return word.phase == Phase::kProbing && most > 1 ? std::optional(word)
                                                             : faithful(word, now);
          };
        }},
       {"the first failure opens", "ForgivesAFlakyProbe",
-       [](Steps& steps, const BreakerOptions& options) {
-         BreakerOptions strict = options;
+       [](Steps& steps, const BreakerSettings& settings) {
+         BreakerSettings strict = settings;
          strict.probe_failures_to_open = 1;
          steps = Faithful(strict, 1);
        }},
       {"generations are reused", "EveryStepMakesANewWord",
-       [](Steps& steps, const BreakerOptions&) {
+       [](Steps& steps, const BreakerSettings&) {
          steps.trip = [faithful = steps.trip](const BreakerWord& word, std::int64_t now) {
            BreakerWord first = word;
            first.generation = 0;
@@ -338,9 +338,9 @@ const std::vector<Mutant>& Mutants() {
 
 TEST(BreakerMachineTest, EveryMutantIsCaught) {
   for (const Mutant& mutant : Mutants()) {
-    const Make broken = [&mutant](const BreakerOptions& options, std::uint64_t seed) {
-      Steps steps = Faithful(options, seed);
-      mutant.tamper(steps, options);
+    const Make broken = [&mutant](const BreakerSettings& settings, std::uint64_t seed) {
+      Steps steps = Faithful(settings, seed);
+      mutant.tamper(steps, settings);
       return steps;
     };
     EXPECT_FALSE(Properties().at(mutant.caught_by)(broken)) << mutant.name;
@@ -386,7 +386,7 @@ class HalfOpenRace {
     return let_in;
   }
 
-  const BreakerMachine machine_{Options(), 1};
+  const BreakerMachine machine_{Settings(), 1};
   std::uint64_t word_ = 0;
 };
 

@@ -536,10 +536,10 @@ TEST(BreakerOptionsTest, TheDefaultIsValidAndAllFaultsAreListed) {
   options.probes_to_close = 16;
   options.probe_failures_to_open = 0;
   const std::string message(Validate(options).message());
-  for (const char* name : {"consecutive_failures is -1", "failure_rate is 1.5", "slow_rate is nan",
-                           "calls_min is 0", "window is 99ms", "cool_off_max is 10s: must be 20s",
-                           "cool_off_growth is 0.9", "cool_off_jitter is 1", "probe_deadline is 0",
-                           "probes_to_close is 16", "probe_failures_to_open is 0"}) {
+  for (const char* name : {"consecutive_failures = -1", "failure_rate = 1.5", "slow_rate = nan",
+                           "calls_min = 0", "window = 99ms", "cool_off_max = 10s: must be 20s",
+                           "cool_off_growth = 0.9", "cool_off_jitter = 1", "probe_deadline = 0",
+                           "probes_to_close = 16", "probe_failures_to_open = 0"}) {
     EXPECT_NE(message.find(name), std::string::npos) << name << " in: " << message;
   }
   EXPECT_FALSE(Breaker::Make(options).ok());

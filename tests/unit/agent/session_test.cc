@@ -487,5 +487,36 @@ TEST_F(SessionTest, ASupersededAnswerChangesNothing) {
   EXPECT_EQ(InForce(), 7);
 }
 
+class FakeBreaker final : public BreakerPort {
+ public:
+  void Configure(const std::optional<BreakerSettings>& settings) override { configured = settings; }
+  void Obey(const BreakerOrder& order, Instant) override { obeyed = order; }
+  std::optional<BreakerReport> Report(Instant) override { return report; }
+
+  std::optional<BreakerSettings> configured;
+  std::optional<BreakerOrder> obeyed;
+  std::optional<BreakerReport> report;
+};
+
+TEST_F(SessionTest, BreakersAreToldWhatThePolicyAndTheControllerSayAndReport) {
+  FakeBreaker breaker;
+  FakePort port;
+  const DependencyId other("other");
+  session_.Add(other, port, &breaker);
+  Register();
+  breaker.report.emplace();
+  breaker.report->refused = 3;
+  const auto sync = Expect<SyncRequest>();
+  ASSERT_EQ(sync.dependencies.size(), 2u);
+  EXPECT_EQ(sync.dependencies[1].breaker, breaker.report);
+  SyncAnswer answer;
+  answer.settings.push_back(
+      {other, true, absl::Seconds(3), absl::Seconds(1), false, BreakerSettings()});
+  answer.breakers.push_back({other, {Epoch(5), Seq(2)}, BreakerCommand::kOpen, absl::Seconds(9)});
+  session_.OnSynced(answer, now_);
+  EXPECT_EQ(breaker.configured, BreakerSettings());
+  EXPECT_EQ(breaker.obeyed, answer.breakers[0]);
+}
+
 }  // namespace
 }  // namespace plimsoll::internal

@@ -51,6 +51,29 @@ TEST(Codec, TheIdentityIsThereOnlyIfItWasAskedFor) {
   EXPECT_EQ(decoded->identity, request.identity);
 }
 
+// An older controller refuses keys that it does not know, and never asks for breakers; an older
+// agent ignores what it is told of them.
+TEST(Codec, BreakersAreNamedOnlyWhereTheyAre) {
+  SyncRequest request = SampleSyncRequest();
+  request.dependencies[0].breaker.reset();
+  EXPECT_THAT(Encode(request), Not(HasSubstr(R"("breaker":)")));
+  SyncAnswer answer = SampleSyncAnswer();
+  answer.breakers.clear();
+  answer.settings[0].breaker.reset();
+  EXPECT_THAT(Encode(answer), Not(HasSubstr(R"("breaker)")));
+}
+
+// A command of a newer controller must not take the grants with it.
+TEST(Codec, AnUnknownCommandIsReadAsTheHarmlessOne) {
+  std::string text = Encode(SampleSyncAnswer());
+  const std::string said = R"("command":"OPEN")";
+  ASSERT_THAT(text, HasSubstr(said));
+  text.replace(text.find(said), said.size(), R"("command":"SLOWLY","how":1)");
+  const auto decoded = DecodeSyncAnswer(text);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->breakers.at(0).command, BreakerCommand::kClose);
+}
+
 TEST(Codec, ARenewalNamesTheGrantItRenews) {
   SyncAnswer answer = SampleSyncAnswer();
   answer.grants[0].renews = GrantStamp{Epoch(6), Seq(12)};

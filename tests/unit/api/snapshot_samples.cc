@@ -54,6 +54,12 @@ Snapshot SampleSnapshot() {
   snapshot.started_at = kNow - absl::Hours(1);
   snapshot.dependencies = {SampleDependency("orders-db"), SampleDependency("payments-api")};
   DependencyRow& payments = snapshot.dependencies[1];
+  payments.breaker.emplace();
+  payments.breaker->view = BreakerView::kProbing;
+  payments.breaker->opened_total = 3;
+  payments.breaker->prober = InstanceId("checkout-0");
+  payments.breaker->evidence = {100, 20, 3, 2, 1};
+  payments.breaker->instances = 2;
   payments.policy.quota = 50;
   payments.policy.call_deadline = absl::Milliseconds(2500);
   payments.instances = 2;

@@ -34,8 +34,25 @@ Grant SampleGrant() {
   return grant;
 }
 
+BreakerSettings SampleBreaker() {
+  BreakerSettings breaker;
+  breaker.rules = {7, 0.4, 1.0 / 3, 30};
+  breaker.slow_after = absl::Milliseconds(1500);
+  breaker.window = absl::Seconds(20);
+  breaker.hang_after = absl::Seconds(5);
+  breaker.cool_off = absl::Seconds(3);
+  breaker.cool_off_max = absl::Seconds(30);
+  breaker.cool_off_growth = 1.5;
+  breaker.cool_off_jitter = 0.1;
+  breaker.probe_deadline = absl::Seconds(4);
+  breaker.probes_to_close = 3;
+  breaker.probe_failures_to_open = 2;
+  return breaker;
+}
+
 std::vector<DependencySettings> SampleSettings() {
-  return {{DependencyId("payments-api"), true, absl::Milliseconds(2500), absl::Seconds(1), true},
+  return {{DependencyId("payments-api"), true, absl::Milliseconds(2500), absl::Seconds(1), true,
+           SampleBreaker()},
           {DependencyId("orders-db"), false, absl::ZeroDuration(), absl::ZeroDuration()}};
 }
 
@@ -81,6 +98,12 @@ SyncRequest SampleSyncRequest() {
   report.waiting = 4;
   report.windows = {SampleWindow(), SampleWindow()};
   report.windows[1].stamp.seq = Seq(41803);
+  report.breaker.emplace();
+  report.breaker->order = {Epoch(7), Seq(12)};
+  report.breaker->command = BreakerCommand::kProbe;
+  report.breaker->view = BreakerView::kProbing;
+  report.breaker->evidence = {100, 20, 3, 2, 1};
+  report.breaker->refused = 77;
   request.dependencies = {report, {}};
   request.dependencies[1].dependency = DependencyId("orders-db");
   return request;
@@ -94,6 +117,11 @@ SyncAnswer SampleSyncAnswer() {
   answer.settings = SampleSettings();
   answer.grants = {SampleGrant(), SampleGrant()};
   answer.grants[1].dependency = DependencyId("orders-db");
+  answer.breakers.emplace_back();
+  answer.breakers[0].dependency = DependencyId("payments-api");
+  answer.breakers[0].id = {Epoch(7), Seq(13)};
+  answer.breakers[0].command = BreakerCommand::kOpen;
+  answer.breakers[0].hold = absl::Seconds(12);
   return answer;
 }
 

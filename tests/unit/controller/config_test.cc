@@ -166,6 +166,40 @@ dependencies:
   EXPECT_EQ(policy.outage.reserve, 1);
 }
 
+TEST(ConfigTest, EveryKeyOfABreakerIsRead) {
+  const Policy policy = ParsePolicy(
+      "breaker: {consecutive_failures: 7, failure_rate: 0.4, slow_rate: 0.8, slow_after: 2s, "
+      "calls_min: 30, window: 20s, hang_after: 5s, cool_off: 3s, cool_off_max: 30s, "
+      "cool_off_growth: 1.5, cool_off_jitter: 0.1, probe_deadline: 4s, probes_to_close: 3, "
+      "probe_failures_to_open: 2}");
+  ASSERT_TRUE(policy.breaker.has_value());
+  BreakerSettings expected;
+  expected.rules = {7, 0.4, 0.8, 30};
+  expected.slow_after = absl::Seconds(2);
+  expected.window = absl::Seconds(20);
+  expected.hang_after = absl::Seconds(5);
+  expected.cool_off = absl::Seconds(3);
+  expected.cool_off_max = absl::Seconds(30);
+  expected.cool_off_growth = 1.5;
+  expected.cool_off_jitter = 0.1;
+  expected.probe_deadline = absl::Seconds(4);
+  expected.probes_to_close = 3;
+  expected.probe_failures_to_open = 2;
+  EXPECT_EQ(*policy.breaker, expected);
+}
+
+TEST(ConfigTest, ThereIsABreakerOnlyWhereItIsWritten) {
+  EXPECT_FALSE(ParsePolicy("floor: 1").breaker.has_value());
+  EXPECT_EQ(ParsePolicy("breaker: {}").breaker, BreakerSettings());
+  const Config config = Parse(
+      "defaults: {breaker: {cool_off: 3s}}\n"
+      "dependencies: [{name: a, breaker: {enabled: false}}, {name: b, breaker: {window: 5s, "
+      "hang_after: 5s}}]\n");
+  EXPECT_FALSE(config.policies.at(DependencyId("a")).breaker.has_value());
+  EXPECT_EQ(config.policies.at(DependencyId("b")).breaker->cool_off, absl::Seconds(3));
+  EXPECT_EQ(config.policies.at(DependencyId("b")).breaker->window, absl::Seconds(5));
+}
+
 TEST(ConfigTest, EveryKeyOfTheLawsThatLearnABaselineIsRead) {
   const Config config = Parse(R"(
 dependencies:
@@ -484,6 +518,8 @@ const std::vector<FaultCase>& SenseCases() {
        "of 50; lower the floor or raise the quota"},
       {"DefaultFloorAboveTheQuota", Dependency("quota: {capacity: 3}"),
        "2:23: /dependencies/0/quota/capacity: floor = 5: must not be above the quota, 3"},
+      {"BreakerRate", Dependency("breaker: {failure_rate: 2}"),
+       "2:25: /dependencies/0/breaker/failure_rate: breaker.failure_rate = 2: must be 0 to 1"},
       {"FloorZero", Dependency("floor: 0"),
        "2:15: /dependencies/0/floor: floor = 0: must be at least 1"},
       {"InitialAboveTheQuota", Dependency("initial: 60, quota: {capacity: 50}"),

@@ -7,12 +7,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plimsoll/agent/breaker.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/bulkhead_options.h"
 #include "plimsoll/agent/metrics.h"
 #include "plimsoll/agent/options.h"
 
 namespace plimsoll {
+
+class RetryBudget;
+struct GuardLayers;  // plimsoll/agent/guard.h
 
 // Plimsoll inside a process: owns the bulkheads, and the one thread that reports what they measured
 // to the controller and installs the limits it sends. One per process is enough. Thread-safe.
@@ -47,6 +51,21 @@ class Agent {
   // Returns kInvalidArgument if Validate(options) finds faults, and kFailedPrecondition if the
   // bulkhead was made with others before, be it by the function above.
   absl::StatusOr<Bulkhead*> bulkhead(std::string_view dependency, const BulkheadOptions& options);
+  // The circuit breaker of a dependency, one with those of all other instances: it opens by what
+  // this process sees, and when the controller says that the fleet has seen enough; and while it is
+  // open, one instance probes for all. Without a controller it goes on alone. It lets everything
+  // pass as long as the policy has no `breaker`. Its settings are the policy's; a change of them
+  // begins with a closed breaker. Otherwise as bulkhead(), which it does not ask: see Guard, or ask
+  // it first. Its tickets must end before the agent does.
+  // If the bulkhead is to have options, ask for that first.
+  Breaker& breaker(std::string_view dependency);
+
+  // The retry budget of a dependency, shared by all who call it from this process. Otherwise as
+  // bulkhead().
+  RetryBudget& retry_budget(std::string_view dependency);
+
+  // The three of them, for a Guard: `plimsoll::Guard guard(agent->layers("payments-api"));`
+  GuardLayers layers(std::string_view dependency);
 
   // Leaves: admits nothing any more, waits up to `timeout` for the calls in flight, and gives the
   // shares back, so that others have them at once. Returns kDeadlineExceeded if calls are still in

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "plimsoll/agent/breaker_options.h"
@@ -16,6 +18,7 @@ class Breaker;
 class Clock;
 namespace internal {
 class BreakerControl;
+class BreakerImpl;
 }  // namespace internal
 
 // The right to one call past a breaker. It ends exactly once, by the first Finish(); one that is
@@ -24,7 +27,7 @@ class BreakerControl;
 class BreakerTicket {
  public:
   BreakerTicket(BreakerTicket&& other) noexcept
-      : breaker_(std::exchange(other.breaker_, nullptr)),
+      : impl_(std::exchange(other.impl_, nullptr)),
         entered_ns_(other.entered_ns_),
         word_(other.word_) {}
   BreakerTicket& operator=(BreakerTicket&& other) noexcept;
@@ -41,12 +44,12 @@ class BreakerTicket {
 
  private:
   friend class Breaker;
-  BreakerTicket(Breaker* breaker, std::int64_t entered_ns, std::uint64_t word)
-      : breaker_(breaker), entered_ns_(entered_ns), word_(word) {}
+  BreakerTicket(internal::BreakerImpl* impl, std::int64_t entered_ns, std::uint64_t word)
+      : impl_(impl), entered_ns_(entered_ns), word_(word) {}
 
-  Breaker* breaker_;         // null once ended
-  std::int64_t entered_ns_;  // on the breaker's clock
-  std::uint64_t word_;       // the breaker's state that let it in
+  internal::BreakerImpl* impl_;  // null once ended
+  std::int64_t entered_ns_;      // on the breaker's clock
+  std::uint64_t word_;           // the breaker's state that let it in
 };
 
 // What TryEnter() answers: a ticket, or how long to stay away. Use it like a std::optional.
@@ -90,8 +93,8 @@ struct BreakerSnapshot {
 };
 
 // Stops calls to a dependency that fails, and lets them through again when it has come back.
-// Usable alone: it knows nothing of bulkheads, agents and controllers. A Bulkhead asks its breaker
-// before it asks its limit.
+// Usable alone: one that Make() made knows nothing of bulkheads, agents and controllers. That of
+// Agent::breaker() is one with those of all other instances.
 //
 // State, generation and the end of the cool-off or of the probe are one atomic word, so there is
 // no moment at which two calls can both be the probe, and none at which nobody will ever be.
@@ -128,12 +131,13 @@ class Breaker {
   void Force(BreakerState state);
 
  private:
-  friend class BreakerTicket;
   friend class internal::BreakerControl;
-  class Impl;
-  explicit Breaker(std::unique_ptr<Impl> impl);
+  explicit Breaker(std::unique_ptr<internal::BreakerImpl> impl);
 
-  const std::unique_ptr<Impl> impl_;
+  std::atomic<internal::BreakerImpl*> impl_;  // the newest
+  // All there were: tickets may refer to them. Of more than one only in an Agent, whose thread puts
+  // another in place when the policy has changed.
+  std::vector<std::unique_ptr<internal::BreakerImpl>> kept_;
 };
 
 }  // namespace plimsoll

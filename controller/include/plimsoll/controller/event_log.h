@@ -31,8 +31,10 @@ enum class EventType {
   kLearningEnded,    // everything that was granted before the loss has run out
   kPoliciesChanged,  // by the operator
   kDeposed,          // somebody else reigns
+  kBreakerOpened,    // of the fleet: the dependency fails, or still does
+  kBreakerClosed,
 };
-inline constexpr std::size_t kEventTypes = 14;
+inline constexpr std::size_t kEventTypes = 16;
 
 // "LIMIT_CHANGED" and so on, of static storage.
 std::string_view ToString(EventType type);

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "plimsoll/algorithms/config.h"
+#include "plimsoll/core/breaker.h"
 #include "plimsoll/core/types.h"
 
 namespace plimsoll {
@@ -110,6 +111,8 @@ struct Policy {
   // Kept free for newcomers, so that they need not wait until others have given back. By default
   // 2 % of the quota, rounded up, and nothing of a quota below 50 or where there is none.
   std::optional<Calls> join_reserve;  // >= 0 and below the quota
+  // The circuit breaker that all instances share; none by default. In mode observe there is none.
+  std::optional<BreakerSettings> breaker;
   // How many instances the operator expects, to check floors against the quota. 0: unknown.
   int instances_expected = 0;
 

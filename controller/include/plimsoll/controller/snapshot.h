@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/policy.h"
+#include "plimsoll/core/breaker.h"
 #include "plimsoll/core/grant.h"
 #include "plimsoll/core/reason.h"
 #include "plimsoll/core/time.h"
@@ -65,6 +66,17 @@ struct InstanceRow {
   std::vector<DependencyId> dependencies;
 };
 
+// The breaker of a fleet.
+struct BreakerRow {
+  BreakerView view = BreakerView::kClosed;
+  std::int64_t opened_total = 0;  // in this reign
+  absl::Duration cool_off_left;   // until the next probe is due
+  InstanceId prober;              // empty if nobody probes
+  // What the fleet reports now, under the orders that it was given.
+  BreakerEvidence evidence;
+  int instances = 0;  // that have seen calls
+};
+
 struct DependencyRow {
   Policy policy;
   int instances = 0;
@@ -83,6 +95,7 @@ struct DependencyRow {
   double gradient = 1;
   // Of the pool's law, or of whichever instance's law judged last.
   std::optional<LastDecision> last_decision;
+  std::optional<BreakerRow> breaker;
   double admitted_per_second = 0;  // over the last windows
   double rejected_per_second = 0;
   absl::Duration latency_p50;

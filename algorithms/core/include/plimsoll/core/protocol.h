@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "plimsoll/core/breaker.h"
 #include "plimsoll/core/grant.h"
 #include "plimsoll/core/types.h"
 #include "plimsoll/core/window.h"
@@ -42,6 +43,9 @@ struct DependencySettings {
   // An agent keeps the mode it was told last: while it cannot reach a controller, across sessions,
   // and if `known` is false. Before it was told, it enforces, with a limit of 0.
   bool observe = false;
+  // The policy has a breaker. Only then does the agent report on it: an older controller, which
+  // would refuse a report with it, never asks.
+  std::optional<BreakerSettings> breaker = std::nullopt;
 
   friend bool operator==(const DependencySettings&, const DependencySettings&) = default;
 };
@@ -67,6 +71,7 @@ struct DependencyReport {
   Calls in_flight_max = 0;  // since the last sync
   Calls waiting = 0;
   std::vector<Window> windows;
+  std::optional<BreakerReport> breaker = std::nullopt;
 
   friend bool operator==(const DependencyReport&, const DependencyReport&) = default;
 };
@@ -99,6 +104,7 @@ struct SyncAnswer {
   absl::Duration next_sync;  // wait this long before the next sync
   std::vector<DependencySettings> settings;  // only what changed
   std::vector<Grant> grants;                 // only what changed or is renewed
+  std::vector<BreakerOrder> breakers;        // likewise
 
   friend bool operator==(const SyncAnswer&, const SyncAnswer&) = default;
 };
