@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/src/guard_parts.h"
+#include "agent/src/longest_nap.h"
 #include "agent/src/violations.h"
 #include "plimsoll/core/check.h"
 #include "plimsoll/core/mutex.h"
@@ -13,9 +14,6 @@ namespace plimsoll {
 namespace {
 
 using std::chrono::nanoseconds;
-
-// Waits are cut to this, since the standard library overflows on very long ones.
-constexpr absl::Duration kLongestNap = absl::Hours(1);
 
 void BlockFor(nanoseconds duration, const Clock& clock) {
   const Instant end = clock.Now() + absl::FromChrono(duration);

@@ -5,17 +5,11 @@
 #include <vector>
 
 #include "agent/src/fork_registry.h"
+#include "agent/src/longest_nap.h"
 #include "agent/src/sync_point.h"
 #include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
-namespace {
-
-// Waits are cut to this, since the standard library overflows on very long ones.
-constexpr absl::Duration kLongestNap = absl::Hours(1);
-
-}  // namespace
-
 // Queues that nobody uses. In a forked child they are forgotten: a thread that is not there any
 // more may have been looking at one.
 class PermitQueue::Pool final : private ForkObserver {

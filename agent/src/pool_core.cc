@@ -5,13 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/src/longest_nap.h"
 #include "plimsoll/agent/retry_scope.h"
 
 namespace plimsoll::internal {
 namespace {
-
-// Waits are cut to this, since the standard library overflows on very long ones.
-constexpr absl::Duration kLongestNap = absl::Hours(1);
 
 bool IsSettled(PoolPhase phase) {
   return phase == PoolPhase::kDone || phase == PoolPhase::kRefused ||

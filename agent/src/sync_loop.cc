@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "agent/src/longest_nap.h"
 #include "agent/src/signals_blocked.h"
 
 namespace plimsoll::internal {
@@ -15,8 +16,6 @@ namespace {
 
 // Calendar time this far ahead of the lease clock means that the lease clock stood still.
 constexpr absl::Duration kLostTime = absl::Seconds(1);
-// Waits are cut to this, since the standard library overflows on very long ones.
-constexpr absl::Duration kLongestNap = absl::Hours(1);
 // Calls end without telling the loop; those who wait for that look this often.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(10);
 

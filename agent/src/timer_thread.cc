@@ -7,14 +7,12 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/src/longest_nap.h"
 #include "agent/src/signals_blocked.h"
 #include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
 namespace {
-
-// Waits are cut to this, since the standard library overflows on very long ones.
-constexpr absl::Duration kLongestNap = absl::Hours(1);
 
 void RunCallback(const TimerCallback& callback) {
   try {
