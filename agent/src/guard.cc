@@ -22,7 +22,7 @@ void BlockFor(nanoseconds duration, const Clock& clock) {
   const MutexLock lock(mutex);
   for (absl::Duration left = end - clock.Now(); left > absl::ZeroDuration();
        left = end - clock.Now()) {
-    nobody_notifies.WaitFor(mutex, std::min(left, kLongestNap));
+    nobody_notifies.WaitFor(mutex, std::min(left, internal::kLongestNap));
   }
 }
 

@@ -86,7 +86,7 @@ constexpr Field<BreakerReport> kReportFields[] = {
      }},
 };
 
-constexpr Field<BreakerSettings> kSettingsFields[] = {
+constexpr Field<BreakerSettings> kBreakerSettingsFields[] = {
     {"consecutive_failures", true,
      [](const JsonValue& value, Faults& faults, BreakerSettings& into) {
        into.rules.consecutive_failures = ReadCount(value, faults);
@@ -195,7 +195,7 @@ void WriteBreakerReport(const BreakerReport& report, JsonWriter& writer) {
 }
 
 void ReadBreakerSettings(const JsonValue& value, Faults& faults, BreakerSettings& into) {
-  ReadObject(value, kSettingsFields, UnknownKeys::kIgnore, faults, into);
+  ReadObject(value, kBreakerSettingsFields, UnknownKeys::kIgnore, faults, into);
 }
 
 void WriteBreakerSettings(const BreakerSettings& settings, JsonWriter& writer) {
