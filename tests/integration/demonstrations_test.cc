@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <variant>
@@ -35,6 +36,10 @@ struct Demonstration {
   int rows;
   std::string heads;  // the first columns of the table as people see it
   std::vector<Figure> figures;
+
+  friend void PrintTo(const Demonstration& demonstration, std::ostream* out) {
+    *out << demonstration.program;
+  }
 };
 
 const std::vector<Demonstration>& Demonstrations() {
@@ -111,8 +116,9 @@ TEST_P(DemonstrationsTest, PrintsItsTableFirst) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DemonstrationsTest, ::testing::ValuesIn(Demonstrations()),
-                         [](const auto& info) {
-                           return info.param.program.substr(std::string("plimsoll-").size());
+                         [](const auto& demonstration) {
+                           return demonstration.param.program.substr(
+                               std::string("plimsoll-").size());
                          });
 
 // A report of one claim, as a demonstration makes it.

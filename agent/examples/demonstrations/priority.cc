@@ -39,7 +39,7 @@ absl::StatusOr<Report> Run() {
   const auto local = MakeLocalBulkhead(options);
   if (!local.ok()) return local.status();
   Bulkhead& search = (*local)->bulkhead();
-  Report report("priority: 5 calls may be in flight, of best effort while there are up to 3",
+  Report report("priority: 5 calls may be in flight, and best effort may fill 3 of these places",
                 {"call", "class", "in flight before", "answer", "in flight after"});
   std::vector<Permit> held;
   bool as_claimed = true;

@@ -82,9 +82,9 @@ void Judge(const Lane& without, const Lane& with, Report& report) {
                    with.admitted.size() >= kRoom && with.refused.size() > kClients / 2);
   report.Claim("the admitted take about as long as the work does",
                Slowest(with.admitted) < kGenerous * kWork);
-  report.Claim(
-      "the refused know it before a call could have ended, and when to come back",
-      Median(with.refused) < kWork && Slowest(with.refused) < kGenerous * kWork && with.told_when);
+  report.Claim("the refused know it before a call could have ended, and when to come back",
+               !with.refused.empty() && with.told_when && Median(with.refused) < kWork &&
+                   Slowest(with.refused) < kGenerous * kWork);
 }
 
 absl::StatusOr<Report> Run() {
