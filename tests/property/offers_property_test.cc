@@ -115,7 +115,7 @@ std::string CheckTransit(const Offerer& make, const Input& input) {
   if (!IsQuiet(input)) return "";
   std::int64_t lowered = 0;
   for (const OfferRow& row : Made(make, input)) lowered += std::max(0, row.current - row.offer);
-  const Calls most = std::max(0, input.terms.transit_max - input.terms.in_transit);
+  const auto most = std::max<std::int64_t>(0, input.terms.transit_max - input.terms.in_transit);
   return lowered <= most ? "" : absl::StrCat("puts ", lowered, " under way");
 }
 
