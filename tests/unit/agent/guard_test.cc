@@ -312,7 +312,10 @@ TEST_F(GuardedByBreakerTest, AProbeThatTheBulkheadRefusesGivesItsPlaceBack) {
 TEST_F(GuardedByBreakerTest, AProbeIsOneAttempt) {
   Open();
   EndCoolOff();
-  EXPECT_EQ(Call({Outcome::kError, Outcome::kSuccess}).attempts, 1);
+  const GuardReport result = Call({Outcome::kError, Outcome::kSuccess});
+  EXPECT_EQ(result.attempts, 1);
+  EXPECT_EQ(result.end, RetryEnd::kAttempts);
+  EXPECT_TRUE(pauses_.empty());  // the breaker is told at once
   EXPECT_EQ(breaker_->state(), BreakerState::kOpen);
 }
 
