@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
@@ -195,10 +196,16 @@ absl::Status Agent::Impl::WaitUntilGranted(absl::Duration timeout) {
 std::string Agent::Impl::instance() const {
   return InChild() ? first_instance_ : loop_->instance();
 }
+
+// Those who wait are told without the lock, since their callbacks may ask for a bulkhead.
 void Agent::Impl::StopAdmitting() {
-  const MutexLock lock(mutex_);
-  leaving_ = true;
-  for (auto& [name, compartment] : compartments_) compartment.limiter->StopAdmitting();
+  std::vector<Limiter*> limiters;
+  {
+    const MutexLock lock(mutex_);
+    leaving_ = true;
+    for (auto& [name, compartment] : compartments_) limiters.push_back(compartment.limiter);
+  }
+  for (Limiter* limiter : limiters) limiter->Drain();
 }
 
 std::int64_t Agent::Impl::CallsInFlight() const {

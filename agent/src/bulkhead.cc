@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/src/limiter.h"
+#include "plimsoll/agent/acquire_await.h"
 
 namespace plimsoll {
 
@@ -30,7 +31,15 @@ Admission Bulkhead::TryAcquire(const CallOptions& options, CallSite site) {
   return limiter_->TryAcquire(options, site);
 }
 Admission Bulkhead::Acquire(const CallOptions& options, CallSite site) {
-  return TryAcquire(options, site);
+  return limiter_->Acquire(options, site);
+}
+void Bulkhead::AcquireAsync(const CallOptions& options, std::function<void(Admission)> callback,
+                            CallSite site) {
+  limiter_->AcquireAsync(options, std::move(callback), site);
+}
+AcquireAwaiter Bulkhead::AcquireAwait(const CallOptions& options, Executor executor,
+                                      CallSite site) {
+  return AcquireAwaiter(limiter_, options, std::move(executor), site);
 }
 int Bulkhead::limit() const { return limiter_->limit(); }
 GrantStage Bulkhead::stage() const { return limiter_->stage(); }

@@ -17,17 +17,20 @@ class Codel {
   // A target of zero refuses nobody.
   Codel(absl::Duration target, absl::Duration interval) : target_(target), interval_(interval) {}
 
-  // For each whose turn has come, in order of time: may it go, having waited for `waited`?
-  bool Admit(absl::Duration waited, Instant now) {
-    if (target_ <= absl::ZeroDuration()) return true;
+  // Whether one who has waited for so long may go now.
+  bool Allows(absl::Duration waited, Instant now) const {
+    if (target_ <= absl::ZeroDuration() || now > interval_end_) return true;
+    return !overloaded_ || waited <= 2 * target_;
+  }
+
+  // Its turn has come, whether it is allowed or not. In order of time.
+  void Note(absl::Duration waited, Instant now) {
     if (now > interval_end_) {
       overloaded_ = shortest_ > target_;
       interval_end_ = now + interval_;
       shortest_ = waited;
-      return true;
     }
     shortest_ = std::min(shortest_, waited);
-    return !overloaded_ || waited <= 2 * target_;
   }
 
   // Nobody waits any more. Whoever finds room before somebody waits again is not seen here and has

@@ -45,6 +45,13 @@ struct Measurement {
   std::vector<Window> windows;  // closed since the last measurement
 };
 
+// A permit that has been held for longer than BulkheadOptions::permit_age_max.
+struct OverduePermit {
+  const char* file;  // where it was taken; of static storage
+  int line;
+  absl::Duration age;
+};
+
 // What the session needs of a bulkhead: the limiter in production and in the simulator, a fake in
 // unit tests. Confined to the agent's thread.
 class GrantPort {
@@ -63,6 +70,8 @@ class GrantPort {
   // Reads the counters. Closes the window if `interval` has passed since it was opened, or if a
   // step of the grant ended meanwhile.
   virtual Measurement Measure(Instant now, absl::Duration interval) = 0;
+  // Permits that became overdue since the last time.
+  virtual std::vector<OverduePermit> TakeOverdue(Instant /*now*/) { return {}; }
 };
 
 }  // namespace plimsoll::internal

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "agent/src/sync_point.h"
+#include "agent/src/timer_thread.h"
 #include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
@@ -22,29 +24,35 @@ std::int64_t InfinityAsFutureNs(absl::Duration duration) {
                                               : absl::ToInt64Nanoseconds(duration);
 }
 
-// The two lists are the same; permit.cc checks it.
-constexpr RejectReason ReasonOf(Rejection rejection) {
-  return static_cast<RejectReason>(rejection);
-}
-
 }  // namespace
 
-Limiter::Limiter(const Clock& clock, const BulkheadOptions& options)
+Limiter::Limiter(const Clock& clock, const BulkheadOptions& options, Timers* timers)
     : clock_(clock),
       options_(options),
       tenants_(options.tenants.share < 1 ? std::make_unique<TenantTable>(options.tenants)
                                          : nullptr),
+      watch_(options.permit_age_max.count() > 0
+                 ? std::make_unique<PermitWatch>(absl::FromChrono(options.permit_age_max))
+                 : nullptr),
       cutter_(clock.Now()) {
   PLIMSOLL_CHECK(Validate(options).ok(), "the options of a bulkhead must be valid");
   for (std::size_t i = 0; i < options.classes.size(); ++i) {
     shares_[i] = Share(options.classes[i].share);
   }
+  if (options.queue.capacity > 0) {
+    queue_ = &PermitQueue::Take(*this, options.queue, clock,
+                                timers == nullptr ? SharedTimers() : *timers);
+  }
   RegisterForkObserver(*this);
+}
+
+Limiter::~Limiter() {
+  if (queue_ != nullptr) queue_->GiveBack();
 }
 
 void Limiter::Abandon() {
   UnregisterForkObserver(*this);
-  StopAdmitting();
+  Drain();
   if (in_flight_.Orphan()) delete this;
 }
 
@@ -70,6 +78,9 @@ Admission Limiter::TryAcquire(CallSite site) {
   if (call.calls() > limit) [[unlikely]] {
     return Observe({.site = site}, call, Rejection::kLimit);
   }
+  if (call.waiting() && Overtakes(call, 0)) [[unlikely]] {
+    return Observe({.site = site}, call, Rejection::kLimit);
+  }
   if (call.calls() > peak_.load(std::memory_order_relaxed)) [[unlikely]] {
     RaisePeak(call.calls());
   }
@@ -78,7 +89,8 @@ Admission Limiter::TryAcquire(CallSite site) {
   }
   return Permit(this,
                 {.admitted_ns = at.ns,
-                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst))});
+                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)),
+                 .watched = Watch(at, site)});
 }
 
 CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const {
@@ -96,26 +108,45 @@ CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const 
 // As TryAcquire(), whose comment says why in this order. These calls do not go beyond their limit
 // even for an instant, so lesser ones do not get in the way of important ones, nor costly ones
 // beyond what the word can hold.
-Admission Limiter::Try(const CallRequest& request) {
+Limiter::Attempt Limiter::Enter(const CallRequest& request) {
   if (in_flight_.calls() > MostFor(request, words_.Highest()) - request.cost) {
-    return NoRoom(request);
+    return {.why = Rejection::kLimit};
   }
   const Instant at = clock_.Now();
-  if (!InTime(request, at)) return RefuseOrObserve(request, Rejection::kDeadline);
+  if (!InTime(request, at)) return {.why = Rejection::kDeadline};
   const Calls expected = words_.LimitAt(at);
-  if (!EnterTenant(request, expected)) return RefuseOrObserve(request, Rejection::kTenant);
-  const std::optional<InFlight::Entered> call =
-      in_flight_.TryEnter(at, request.cost, MostFor(request, expected));
-  if (!call.has_value()) {
+  if (!EnterTenant(request, expected)) return {.why = Rejection::kTenant};
+  Attempt attempt;
+  attempt.call = in_flight_.TryEnter(at, request.cost, MostFor(request, expected));
+  if (attempt.call.has_value()) attempt.limit = words_.LimitFor(*attempt.call);
+  if (!attempt.call.has_value() || attempt.call->calls() > MostFor(request, attempt.limit))
+      [[unlikely]] {
     LeaveTenant(request.tenant, request.cost);
-    return NoRoom(request);
+    attempt.why = Rejection::kLimit;
   }
-  const Calls limit = words_.LimitFor(*call);
-  if (call->calls() > MostFor(request, limit)) [[unlikely]] {
+  return attempt;
+}
+
+Admission Limiter::Try(const CallRequest& request) {
+  Attempt attempt = TryPass(request);
+  if (attempt.why == Rejection::kLimit) NoteNoRoom(request);
+  return EndAttempt(request, attempt);
+}
+
+// As Enter(), but for newcomers, who may not overtake those who wait.
+Limiter::Attempt Limiter::TryPass(const CallRequest& request) {
+  Attempt attempt = Enter(request);
+  if (!attempt.why.has_value() && Overtakes(*attempt.call, request.priority)) [[unlikely]] {
     LeaveTenant(request.tenant, request.cost);
-    return Observe(request, *call, Rejection::kLimit);
+    attempt.why = Rejection::kLimit;
   }
-  return Admit(request, *call, limit);
+  return attempt;
+}
+
+Admission Limiter::EndAttempt(const CallRequest& request, const Attempt& attempt) {
+  if (!attempt.why.has_value()) return Admit(request, *attempt.call, attempt.limit);
+  if (attempt.call.has_value()) return Observe(request, *attempt.call, *attempt.why);
+  return RefuseOrObserve(request, *attempt.why);
 }
 
 // Whether the call can expect an answer before its deadline.
@@ -147,17 +178,17 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
   return Permit(this, {.admitted_ns = call.at().ns,
                        .deadline_ns = std::min(policy_ns, request.deadline.lease_clock_ns()),
                        .cost = request.cost,
-                       .tenant = request.tenant});
+                       .tenant = request.tenant,
+                       .watched = Watch(call.at(), request.site)});
 }
 
 // A costly call may find the limit too low before that is reached to the last unit; until the next
 // call ends this is time at the limit. A class that has had its share says nothing of the limit.
-Admission Limiter::NoRoom(const CallRequest& request) {
+void Limiter::NoteNoRoom(const CallRequest& request) {
   if (request.cost > 1 && shares_[request.priority].whole() && !at_limit_.running() &&
       in_flight_.calls() > 0) {
     at_limit_.Start(clock_.Now());
   }
-  return RefuseOrObserve(request, Rejection::kLimit);
 }
 
 Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
@@ -173,9 +204,17 @@ Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
 // has returned false, every call that was admitted before is in flight for Measure().
 Admission Limiter::Observe(const CallRequest& request, const InFlight::Entered& call,
                            Rejection why) {
-  const bool observing = observing_.load(std::memory_order_seq_cst) &&
-                         !draining_.load(std::memory_order_seq_cst) && call.calls() <= kCallsMax;
-  if (!observing) return RollBack(request, call.at(), why);
+  if (!Observes(call)) return RollBack(request, call.at(), why);
+  return AdmitObserved(request, call, why);
+}
+
+bool Limiter::Observes(const InFlight::Entered& call) const {
+  return observing_.load(std::memory_order_seq_cst) && !draining_.load(std::memory_order_seq_cst) &&
+         call.calls() <= kCallsMax;
+}
+
+Permit Limiter::AdmitObserved(const CallRequest& request, const InFlight::Entered& call,
+                              Rejection why) {
   rejected_.Count(ReasonOf(why), request.priority, request.cost);
   would_reject_.Count(ReasonOf(why), request.priority, request.cost);
   if (request.tenant != 0) tenants_->Enter(request.tenant, request.cost);
@@ -210,6 +249,7 @@ void Limiter::End(Outcome outcome, const HeldCall& call) {
     NoteEndAtLimit(at, call.cost);
   }
   LeaveTenant(call.tenant, call.cost);
+  if (call.watched != 0) watch_->Leave(call.watched);
   Leave(at, call.cost);
 }
 
@@ -224,9 +264,16 @@ void Limiter::NoteEndAtLimit(Instant at, Calls cost) {
   if (left > 0 && left >= words_.LimitAt(at)) at_limit_.Start(at);
 }
 
+// The queue is looked up before: once the call has left, another thread may delete the limiter. The
+// queue is then without an owner or somebody else's, but it is still there.
 void Limiter::Leave(Instant at, Calls cost) {
-  if (in_flight_.Leave(at, cost).last_of_orphan) [[unlikely]] {
+  PermitQueue* const queue = queue_;
+  const InFlight::Left left = in_flight_.Leave(at, cost);
+  if (left.last_of_orphan) [[unlikely]] {
     delete this;
+  } else if (left.waiting && queue != nullptr) [[unlikely]] {
+    Reach(SyncPoint::kLeft);
+    queue->Wake();
   }
 }
 
@@ -239,6 +286,7 @@ void Limiter::Install(const StepFunction& function, Instant now) {
   limit_end_ns_.store(function.limit_end.ns, std::memory_order_relaxed);
   base_end_ns_.store(function.base_end.ns, std::memory_order_relaxed);
   granted_.store(function.stamp > GrantStamp(), std::memory_order_relaxed);
+  WakeWaiting();
 }
 
 // The words first, then the calls in flight: whoever was admitted by the older words is counted by
@@ -259,11 +307,28 @@ void Limiter::StoreWords(Instant at) {
   }
 }
 
-void Limiter::SetObserve(bool observe) { observing_.store(observe, std::memory_order_seq_cst); }
+void Limiter::SetObserve(bool observe) {
+  observing_.store(observe, std::memory_order_seq_cst);
+  WakeWaiting();
+}
 
-void Limiter::StopAdmitting() {
+// Comes after a change that makes room. Who waits has set the bit before it looked for room, so
+// either its look sees the change or this one sees the bit.
+void Limiter::WakeWaiting() {
+  if (queue_ != nullptr && in_flight_.Read().waiting) queue_->Wake(PermitQueue::Deliver::kByTimer);
+}
+
+void Limiter::Stop(PermitQueue::Deliver how) {
   draining_.store(true, std::memory_order_seq_cst);
   words_.StoreZero();
+  if (queue_ != nullptr) queue_->Close(how);
+}
+
+// Who waited is not in this process, and the lock of the queue may be held for ever.
+void Limiter::InForkedChild() {
+  queue_ = nullptr;
+  in_flight_.ClearWaiting();
+  StopAdmitting();
 }
 
 Measurement Limiter::Measure(Instant now, absl::Duration interval) {
@@ -279,6 +344,10 @@ Measurement Limiter::Measure(Instant now, absl::Duration interval) {
   Measurement measured;
   measured.in_flight = in_flight_.Read().calls;
   measured.in_flight_max = std::max(std::exchange(measured_peak_, 0), measured.in_flight);
+  if (queue_ != nullptr) {
+    measured.waiting =
+        static_cast<Calls>(std::min<std::int64_t>(queue_->stats().waiting, kCallsMax));
+  }
   measured.windows = std::exchange(windows_, {});
   return measured;
 }
@@ -301,6 +370,10 @@ void Limiter::TakePeak(Instant at) {
   window_peak_ = std::max({window_peak_, peak, calls});
   measured_peak_ = std::max({measured_peak_, peak, calls});
   in_flight_max_.Note(at, std::max(peak, calls));
+}
+
+std::vector<OverduePermit> Limiter::TakeOverdue(Instant now) {
+  return watch_ == nullptr ? std::vector<OverduePermit>() : watch_->TakeOverdue(now);
 }
 
 GrantStage Limiter::stage() const {

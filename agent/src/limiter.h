@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -13,10 +14,15 @@
 #include "agent/src/fork_registry.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/in_flight.h"
+#include "agent/src/permit_queue.h"
+#include "agent/src/permit_watch.h"
+#include "agent/src/queue_owner.h"
 #include "agent/src/rolling_max.h"
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
 #include "agent/src/tenant_table.h"
+#include "agent/src/ticket.h"
+#include "agent/src/timers.h"
 #include "agent/src/window_cutter.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/bulkhead_options.h"
@@ -27,19 +33,27 @@
 
 namespace plimsoll::internal {
 
+// The two lists are the same; permit.cc checks it.
+constexpr RejectReason ReasonOf(Rejection rejection) {
+  return static_cast<RejectReason>(rejection);
+}
+
 // Admits calls up to the limit in force and counts what becomes of them. While it observes, it
 // admits those it would refuse too, up to kCallsMax in flight, and counts them as refused. Lives on
 // the heap: the owner gives it up with Abandon(), and the last permit, if there is one, deletes it
 // then.
 //
 // TryAcquire(), End() and the readings are thread-safe, wait for nothing and allocate nothing. So
-// is StopAdmitting(). The rest of GrantPort is confined to the agent's thread.
-class Limiter final : public GrantPort, private ForkObserver {
+// is StopAdmitting(). The rest of GrantPort is confined to the agent's thread. While callers wait,
+// End(), a TryAcquire() that finds room, and what changes the limit also lock the queue.
+class Limiter final : public GrantPort, private ForkObserver, private QueueOwner {
  public:
-  // `clock` must outlive the last permit. Requires valid options. Admits nothing before the first
-  // grant.
-  static Limiter* Make(const Clock& clock, const BulkheadOptions& options = {}) {
-    return new Limiter(clock, options);
+  // `clock` must outlive the last permit, and `timers` that and the last callback; null: those of
+  // the process, which know the real clock only. Requires valid options. Admits nothing before the
+  // first grant.
+  static Limiter* Make(const Clock& clock, const BulkheadOptions& options = {},
+                       Timers* timers = nullptr) {
+    return new Limiter(clock, options, timers);
   }
 
   // The owner's last call: admits nothing any more, and deletes the limiter as soon as no permit
@@ -54,6 +68,14 @@ class Limiter final : public GrantPort, private ForkObserver {
   // The two halves of the latter. Aborts if an option is out of range.
   CallRequest RequestOf(const CallOptions& options, CallSite site) const;
   Admission Try(const CallRequest& request);
+
+  // As TryAcquire(), and waits for room if there is a queue and the options say so.
+  Admission Acquire(const CallOptions& options, CallSite site);
+  void AcquireAsync(const CallOptions& options, AsyncTicket::Callback callback, CallSite site);
+  // What Acquire() does before it waits; nothing if it has to.
+  std::optional<Admission> TryBeforeWaiting(const CallOptions& options, CallSite site);
+  // Null if nobody ever waits here. Never freed.
+  PermitQueue* queue() const { return queue_; }
 
   // Ends a call that was admitted. Nothing of the limiter may be touched afterwards.
   void End(Outcome outcome, const HeldCall& call);
@@ -70,34 +92,75 @@ class Limiter final : public GrantPort, private ForkObserver {
   // GrantPort:
   void Install(const StepFunction& function, Instant now) override;
   void SetObserve(bool observe) override;
-  void StopAdmitting() override;
+  // Callbacks of those who wait run on the thread of the timers.
+  void StopAdmitting() override { Stop(PermitQueue::Deliver::kByTimer); }
   Measurement Measure(Instant now, absl::Duration interval) override;
+  std::vector<OverduePermit> TakeOverdue(Instant now) override;
+
+  // The same as StopAdmitting(), and the callbacks have run when it returns.
+  void Drain() { Stop(PermitQueue::Deliver::kHere); }
 
  private:
-  Limiter(const Clock& clock, const BulkheadOptions& options);
-  ~Limiter() override = default;
+  // How an attempt to enter ended. With a call and a reason, it is in and has to go again.
+  struct Attempt {
+    std::optional<InFlight::Entered> call = {};
+    Calls limit = 0;
+    std::optional<Rejection> why = {};
+  };
+
+  Limiter(const Clock& clock, const BulkheadOptions& options, Timers* timers);
+  ~Limiter() override;
 
   // ForkObserver:
-  void InForkedChild() override { StopAdmitting(); }
+  void InForkedChild() override;
+
+  // QueueOwner:
+  bool HasRoom(const CallRequest& request, Instant now) const override;
+  std::optional<Admission> TryTurn(const CallRequest& request) override;
+  absl::Duration CallTime() const override;
+  void TellWhoLeaves(bool somebody_waits) override;
+  void CountRefusal(const CallRequest& request, Rejection why) override {
+    rejected_.Count(ReasonOf(why), request.priority, request.cost);
+  }
+  Admission Recheck(const CallRequest& request, Admission admission) override;
 
   Calls MostFor(const CallRequest& request, Calls limit) const {
     return shares_[request.priority].Of(limit);
   }
+  // Not even if nothing were in flight. While the limit is 0 nothing can be said.
+  bool FitsNever(const CallRequest& request, Calls limit) const {
+    return limit > 0 && request.cost > MostFor(request, limit);
+  }
   bool InTime(const CallRequest& request, Instant at) const;
+  bool Overtakes(const InFlight::Entered& call, std::uint32_t priority) const {
+    return call.waiting() && queue_ != nullptr && queue_->Blocks(priority);
+  }
   bool EnterTenant(const CallRequest& request, Calls limit);
+  std::uint32_t Watch(Instant at, CallSite site) {
+    return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+  }
   void LeaveTenant(std::uint32_t tenant, Calls cost) {
     if (tenant != 0) tenants_->Leave(tenant, cost);
   }
 
+  Attempt Enter(const CallRequest& request);
+  Attempt TryPass(const CallRequest& request);
+  Admission EndAttempt(const CallRequest& request, const Attempt& attempt);
   Permit Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit);
-  Admission NoRoom(const CallRequest& request);
+  void NoteNoRoom(const CallRequest& request);
   Admission RefuseOrObserve(const CallRequest& request, Rejection why);
   Admission Observe(const CallRequest& request, const InFlight::Entered& call, Rejection why);
+  bool Observes(const InFlight::Entered& call) const;
+  Permit AdmitObserved(const CallRequest& request, const InFlight::Entered& call, Rejection why);
+  std::optional<Admission> ObserveTurn(const CallRequest& request, Rejection why);
   Admission RollBack(const CallRequest& request, Instant entered, Rejection why);
   Rejection Refuse(Rejection why, std::uint32_t priority, Calls cost);
   void RaisePeak(Calls calls);
   void NoteEndAtLimit(Instant at, Calls cost);
   void Leave(Instant at, Calls cost);
+  void LeaveQuietly(Instant at, Calls cost);
+  void WakeWaiting();
+  void Stop(PermitQueue::Deliver how);
 
   void StoreWords(Instant at);
   void CloseWindow(Instant at);
@@ -106,12 +169,15 @@ class Limiter final : public GrantPort, private ForkObserver {
   void ReadEndings(BulkheadStats& stats) const;
   void ReadRefusals(BulkheadStats& stats) const;
   void ReadClasses(BulkheadStats& stats) const;
+  void ReadWaits(BulkheadStats& stats) const;
 
   // Fixed at construction.
   const Clock& clock_;
   const BulkheadOptions options_;
   std::array<Share, kPriorityClassesMax> shares_;
   const std::unique_ptr<TenantTable> tenants_;  // null without a cap
+  PermitQueue* queue_ = nullptr;                // null without capacity, and in a forked child
+  const std::unique_ptr<PermitWatch> watch_;    // null if the age of permits does not matter
 
   // Written by every call.
   alignas(64) InFlight in_flight_;

@@ -43,6 +43,7 @@ BulkheadStats Limiter::Stats() const {
   stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;
   stats.calls = Without(stats.admitted, units_beyond_first_.load(std::memory_order_relaxed));
   ReadClasses(stats);
+  ReadWaits(stats);
   return stats;
 }
 
@@ -57,6 +58,7 @@ void Limiter::ReadEndings(BulkheadStats& stats) const {
   stats.ignored = counters_.ignored();
   stats.leaked = counters_.leaked();
   stats.overran = counters_.overran();
+  stats.overdue = watch_ == nullptr ? 0 : watch_->reported();
   const auto of = [&stats](Outcome outcome) -> std::int64_t& {
     return stats.outcomes[static_cast<std::size_t>(outcome)];
   };
@@ -91,6 +93,18 @@ void Limiter::ReadClasses(BulkheadStats& stats) const {
     }
   }
   stats.classes.front().admitted = first;
+}
+
+void Limiter::ReadWaits(BulkheadStats& stats) const {
+  if (queue_ == nullptr) return;
+  const QueueStats queue = queue_->stats();
+  stats.waiting = queue.waiting;
+  stats.waiting_max = queue.waiting_max;
+  stats.waited = queue.waited;
+  stats.timed_out_waiting = queue.timed_out;
+  for (std::size_t bucket = 0; bucket < queue.waits.size(); ++bucket) {
+    if (queue.waits[bucket] > 0) stats.wait.push_back({EndOf(bucket), queue.waits[bucket]});
+  }
 }
 
 }  // namespace internal

@@ -20,6 +20,9 @@ constexpr absl::Duration kLongestNap = absl::Hours(1);
 // Calls end without telling the loop; those who wait for that look this often.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(10);
 
+// Lines about permits that are overdue, for each dependency and look.
+constexpr std::size_t kOverdueLines = 8;
+
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
@@ -110,7 +113,9 @@ std::string SyncLoop::instance() const {
 
 void SyncLoop::Run() {
   while (TakeMail()) {
-    const SessionStep step = session_.Next(Look());
+    const Instant now = Look();
+    LogOverdue(now);
+    const SessionStep step = session_.Next(now);
     if (const auto* wait = std::get_if<WaitUntil>(&step)) {
       Sleep(wait->at);
     } else if (const auto* send = std::get_if<SendMessage>(&step)) {
@@ -136,7 +141,10 @@ bool SyncLoop::TakeMail() {
     joining.swap(joining_);
     leave = leave_;
   }
-  for (const Joining& join : joining) session_.Add(join.dependency, *join.port);
+  for (const Joining& join : joining) {
+    session_.Add(join.dependency, *join.port);
+    ports_.push_back(join);
+  }
   if (leave && !session_.leaving()) session_.Leave(Look());
   return true;
 }
@@ -269,6 +277,23 @@ void SyncLoop::LogSteps() {
                        step == 1 ? ", the base" : ", the reserve"));
     }
   });
+}
+
+// Each once, but not all when there are very many.
+void SyncLoop::LogOverdue(Instant now) {
+  for (const Joining& joined : ports_) {
+    const std::vector<OverduePermit> overdue = joined.port->TakeOverdue(now);
+    for (std::size_t i = 0; i < std::min(overdue.size(), kOverdueLines); ++i) {
+      Log(absl::StrCat("'", joined.dependency.value, "': a permit taken at ", overdue[i].file, ":",
+                       overdue[i].line, " has been held for ",
+                       absl::FormatDuration(absl::Trunc(overdue[i].age, absl::Milliseconds(1))),
+                       ": was it forgotten?"));
+    }
+    if (overdue.size() > kOverdueLines) {
+      Log(absl::StrCat("'", joined.dependency.value, "': so have ", overdue.size() - kOverdueLines,
+                       " more permits"));
+    }
+  }
 }
 
 void SyncLoop::Log(const std::string& line) { log_(line); }

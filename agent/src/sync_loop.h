@@ -82,6 +82,7 @@ class SyncLoop {
   void LogTrouble(const std::string& what);
   void LogChanges();
   void LogSteps();
+  void LogOverdue(Instant now);
   void Log(const std::string& line);
 
   // Fixed at construction.
@@ -92,6 +93,7 @@ class SyncLoop {
   // Confined to the loop's thread once it runs.
   Random random_;
   Session session_;
+  std::vector<Joining> ports_;
   Instant looked_at_;
   absl::Time looked_at_wall_;
   Instant looked_at_wall_after_;  // the wall time was read at or after this

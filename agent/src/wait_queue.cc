@@ -53,10 +53,9 @@ Waiter* WaitQueue::Next(Instant now) const {
   return nullptr;
 }
 
-bool WaitQueue::Take(Waiter& waiter, Instant now) {
-  const bool admitted = codel_.Admit(now - waiter.since, now);
+void WaitQueue::Take(Waiter& waiter, Instant now) {
+  codel_.Note(now - waiter.since, now);
   Remove(waiter);
-  return admitted;
 }
 
 void WaitQueue::Remove(Waiter& waiter) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/time/time.h"
 #include "agent/src/codel.h"
@@ -51,9 +52,12 @@ class WaitQueue {
   // moment at which the order turns round.
   Waiter* Next(Instant now) const;
 
-  // Takes out the one whose turn it is, as there is room for it. False: it waited for too long, and
-  // is to be refused (CoDel).
-  [[nodiscard]] bool Take(Waiter& waiter, Instant now);
+  // False: it waited for too long and is to be refused if its turn comes now (CoDel).
+  bool Allows(const Waiter& waiter, Instant now) const {
+    return codel_.Allows(now - waiter.since, now);
+  }
+  // Takes out the one whose turn it is, as there is room for it, allowed or not.
+  void Take(Waiter& waiter, Instant now);
 
   // Takes out one that gives up. Requires that it stands here.
   void Remove(Waiter& waiter);
@@ -62,9 +66,19 @@ class WaitQueue {
   // waits.
   bool Blocks(std::size_t priority) const;
 
+  // In no particular order; the function must leave the queue alone.
+  template <typename Function>
+  void ForEach(Function function) const {
+    for (const Line& line : lines_) {
+      for (Waiter* waiter = line.first; waiter != nullptr; waiter = waiter->behind) {
+        function(*waiter);
+      }
+    }
+  }
+
   bool empty() const { return size_ == 0; }
   int size() const { return size_; }
-  Calls units() const { return units_; }  // of all who wait
+  std::int64_t units() const { return units_; }  // of all who wait
 
  private:
   struct Line {
@@ -80,7 +94,7 @@ class WaitQueue {
   Codel codel_;
   std::array<Line, kPriorityClassesMax> lines_;
   int size_ = 0;
-  Calls units_ = 0;
+  std::int64_t units_ = 0;
   Instant filled_;  // when somebody came who found nobody; while somebody waits
 };
 

@@ -2,6 +2,7 @@
 // calls in flight, and against the two clock reads that a latency costs anyway.
 
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,7 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <semaphore>
+#include <thread>
 
 #include "agent/src/bulkhead_factory.h"
 #include "agent/src/limiter.h"
@@ -51,22 +54,59 @@ namespace plimsoll {
 namespace {
 
 constexpr Calls kPlenty = 1000;
+constexpr std::chrono::hours kLong(1);
 
-Bulkhead& MakeBulkhead(Calls limit) {
-  internal::Limiter* limiter = internal::Limiter::Make(RealClock());
+// The clock goes by the processor's counter, where it can, from its third look on.
+const Clock& WarmClock() {
+  const Instant start = RealClock().Now();
+  while (RealClock().Now() - start < absl::Milliseconds(150)) RealClock().Refresh();
+  return RealClock();
+}
+
+internal::Limiter& MakeLimiter(Calls limit, const BulkheadOptions& options = {}) {
+  const Clock& clock = WarmClock();
+  internal::Limiter* limiter = internal::Limiter::Make(clock, options);
   internal::StepFunction function;
   function.stamp = {Epoch(1), Seq(1)};
   function.steps = {limit, 0, 0};
-  function.limit_end = RealClock().Now() + absl::Hours(1);
+  function.limit_end = clock.Now() + absl::Hours(1);
   function.base_end = function.limit_end;
   function.call_deadline = absl::Seconds(30);
-  limiter->Install(function, RealClock().Now());
-  return *BulkheadFactory::Make("payments-api", limiter).release();  // kept until the end
+  limiter->Install(function, clock.Now());
+  return *limiter;
+}
+
+Bulkhead& MakeBulkhead(Calls limit, const BulkheadOptions& options = {}) {
+  internal::Limiter& limiter = MakeLimiter(limit, options);
+  return *BulkheadFactory::Make("payments-api", &limiter).release();  // kept until the end
+}
+
+BulkheadOptions WithEverything() {
+  BulkheadOptions options;
+  options.classes = {{"first", 1.0}, {"second", 0.9}};
+  options.tenants.share = 0.9;
+  return options;
+}
+
+BulkheadOptions WithPermitAge() {
+  BulkheadOptions options;
+  options.permit_age_max = std::chrono::hours(1);
+  return options;
 }
 
 // Made before any thread runs, so that the threads of one benchmark share them.
 Bulkhead& wide_bulkhead = MakeBulkhead(kPlenty);
+Bulkhead& rich_bulkhead = MakeBulkhead(kPlenty, WithEverything());
+Bulkhead& watched_bulkhead = MakeBulkhead(kPlenty, WithPermitAge());
 Bulkhead& closed_bulkhead = MakeBulkhead(0);
+
+BulkheadOptions WithQueue() {
+  BulkheadOptions options;
+  options.queue.capacity = 16;
+  return options;
+}
+Bulkhead& wide_queue = MakeBulkhead(kPlenty, WithQueue());
+internal::Limiter& narrow_queue = MakeLimiter(1, WithQueue());
 
 void BM_TwoClockReads(benchmark::State& state) {
   const Clock& clock = RealClock();
@@ -77,18 +117,96 @@ void BM_TwoClockReads(benchmark::State& state) {
 }
 BENCHMARK(BM_TwoClockReads)->ThreadRange(1, 2)->UseRealTime();
 
+void BM_TwoSystemClockReads(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < 2; ++i) {
+      timespec now{};
+      clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+      benchmark::DoNotOptimize(now);
+    }
+  }
+}
+BENCHMARK(BM_TwoSystemClockReads);
+
+// Reports what the loop before it has allocated.
+void TellAllocations(benchmark::State& state, std::int64_t before) {
+  if (state.thread_index() != 0) return;
+  state.counters["allocations"] =
+      static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
+}
+
 void BM_AcquireAndFinish(benchmark::State& state) {
   const std::int64_t before = allocations.load(std::memory_order_relaxed);
   for (auto _ : state) {
     Admission admission = wide_bulkhead.TryAcquire();
     admission->Succeed();
   }
-  if (state.thread_index() == 0) {
-    state.counters["allocations"] =
-        static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
-  }
+  TellAllocations(state, before);
 }
 BENCHMARK(BM_AcquireAndFinish)->ThreadRange(1, 2)->UseRealTime();
+
+// The same with one wish more.
+void BM_With(benchmark::State& state, Bulkhead& bulkhead, const CallOptions& options,
+             Outcome outcome) {
+  const std::int64_t before = allocations.load(std::memory_order_relaxed);
+  for (auto _ : state) {
+    Admission admission = bulkhead.TryAcquire(options);
+    admission->Finish(outcome);
+  }
+  TellAllocations(state, before);
+}
+constexpr Outcome kGood = Outcome::kSuccess;
+BENCHMARK_CAPTURE(BM_With, options, wide_bulkhead, CallOptions(), kGood);
+BENCHMARK_CAPTURE(BM_With, error, wide_bulkhead, CallOptions(), Outcome::kError);
+BENCHMARK_CAPTURE(BM_With, deadline, wide_bulkhead, {.deadline = Deadline::In(kLong)}, kGood);
+BENCHMARK_CAPTURE(BM_With, cost, wide_bulkhead, {.cost = 2}, kGood);
+BENCHMARK_CAPTURE(BM_With, priority, rich_bulkhead, {.priority = 1}, kGood);
+BENCHMARK_CAPTURE(BM_With, tenant, rich_bulkhead, {.tenant = "acme"}, kGood);
+BENCHMARK_CAPTURE(BM_With, permit_age, watched_bulkhead, CallOptions(), kGood);
+
+// Whoever may wait, but finds room.
+void BM_AcquireWithRoom(benchmark::State& state) {
+  CallOptions options;
+  options.wait = std::chrono::seconds(1);
+  for (auto _ : state) {
+    Admission admission = wide_queue.Acquire(options);
+    admission->Succeed();
+  }
+}
+BENCHMARK(BM_AcquireWithRoom)->ThreadRange(1, 2)->UseRealTime();
+
+// A limit of 1 and two threads: each ends its call when the other one waits for that.
+void BM_HandOver(benchmark::State& state) {
+  static std::atomic<bool> other_is_done{false};
+  other_is_done = false;
+  CallOptions options;
+  options.wait = std::chrono::hours(1);
+  benchmark::IterationCount left = state.max_iterations;
+  for (auto _ : state) {
+    Admission admission = narrow_queue.Acquire(options, CallSite::Here());
+    while (!narrow_queue.queue()->Blocks(0) && !other_is_done) std::this_thread::yield();
+    if (--left == 0) other_is_done = true;
+    admission->Succeed();
+  }
+}
+BENCHMARK(BM_HandOver)->Threads(2)->UseRealTime();
+
+// The same without threads: a callback waits, and runs in the ending of the call before it.
+void BM_HandOverToCallback(benchmark::State& state) {
+  static Bulkhead& bulkhead = MakeBulkhead(1, WithQueue());
+  CallOptions options;
+  options.wait = std::chrono::nanoseconds::max();
+  std::optional<Permit> held = *bulkhead.TryAcquire();
+  for (auto _ : state) {
+    std::optional<Permit> next;
+    bulkhead.AcquireAsync(options,
+                          [&next](Admission admission) { next.emplace(*std::move(admission)); });
+    held->Succeed();
+    held.emplace(*std::move(next));
+  }
+  held->Succeed();
+}
+BENCHMARK(BM_HandOverToCallback)->UseRealTime();
 
 void BM_Refused(benchmark::State& state) {
   for (auto _ : state) {

@@ -72,6 +72,7 @@ int AllocationsOfWishes(int calls) {
   BulkheadOptions options;
   options.classes = {{"first", 1.0}, {"second", 0.5}};
   options.tenants.share = 0.5;
+  options.permit_age_max = std::chrono::hours(1);
   const Clock& clock = RealClock();
   const LimiterPtr limiter = MakeLimiter(clock, options);
   limiter->Install(MakeFunction(1, 4, clock), clock.Now());

@@ -5,12 +5,14 @@
 #include <array>
 #include <atomic>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "agent/src/limiter.h"
+#include "agent/src/permit_watch.h"
 #include "agent/src/rolling_max.h"
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
@@ -390,6 +392,75 @@ TEST_F(LimiterOptionsTest, TheStatsHaveTheLatenciesOfWhatSaidSomething) {
   EXPECT_EQ(latency[0].count, 2);
   EXPECT_EQ(latency[1].below, std::chrono::nanoseconds::max());
   EXPECT_EQ(latency[1].count, 5);
+}
+
+// Where a permit was taken, without the folder.
+std::string PlaceOf(const OverduePermit& permit) {
+  const std::string file(permit.file);
+  return file.substr(file.rfind('/') + 1) + ":" + std::to_string(permit.line);
+}
+std::string ThisFile(int line) { return "limiter_options_test.cc:" + std::to_string(line); }
+
+BulkheadOptions AgeOfAMinute() {
+  BulkheadOptions options;
+  options.permit_age_max = std::chrono::minutes(1);
+  return options;
+}
+
+TEST_F(LimiterOptionsTest, APermitThatIsHeldTooLongIsReportedOnceWithWhereItWasTaken) {
+  Make(AgeOfAMinute(), 10);
+  internal::Limiter& limiter = *limiter_;
+  const auto bulkhead = BulkheadFactory::Make("payments-api", limiter_.release());
+  Admission plain = bulkhead->TryAcquire();
+  const int plain_line = __LINE__ - 1;
+  Admission wished = bulkhead->TryAcquire({.cost = 2});
+  const int wished_line = __LINE__ - 1;
+  clock_.Advance(absl::Minutes(1));
+  EXPECT_TRUE(limiter.TakeOverdue(clock_.Now()).empty());
+  clock_.Advance(absl::Seconds(1));
+  std::set<std::string> places;
+  for (const OverduePermit& permit : limiter.TakeOverdue(clock_.Now())) {
+    EXPECT_EQ(permit.age, absl::Seconds(61));
+    places.insert(PlaceOf(permit));
+  }
+  EXPECT_EQ(places, (std::set<std::string>{ThisFile(plain_line), ThisFile(wished_line)}));
+  clock_.Advance(absl::Hours(1));
+  EXPECT_TRUE(limiter.TakeOverdue(clock_.Now()).empty());
+  EXPECT_EQ(limiter.Stats().overdue, 2);
+  plain->Succeed();
+  wished->Succeed();
+  EXPECT_EQ(limiter.Stats().succeeded, 3);
+}
+
+TEST_F(LimiterOptionsTest, PermitsThatEndInTimeAreNotReported) {
+  Make(AgeOfAMinute(), 10);
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_EQ(AdmittedOf({}), 10);
+    clock_.Advance(absl::Milliseconds(30));
+    permits_.clear();
+    EXPECT_TRUE(limiter_->TakeOverdue(clock_.Now()).empty());
+  }
+}
+
+TEST_F(LimiterOptionsTest, WithoutAnAgeNothingIsWatched) {
+  Make({}, 10);
+  AdmittedOf({});
+  clock_.Advance(absl::Hours(1));
+  EXPECT_TRUE(limiter_->TakeOverdue(clock_.Now()).empty());
+}
+
+TEST_F(LimiterOptionsTest, MorePermitsThanCanBeWatchedAreAdmittedAllTheSame) {
+  Make(AgeOfAMinute(), 3000);
+  for (int i = 0; i < 3000; ++i) {
+    EXPECT_EQ(Ask({}), std::nullopt);
+    clock_.Advance(absl::Microseconds(7));
+  }
+  clock_.Advance(absl::Minutes(2));
+  const std::size_t reported = limiter_->TakeOverdue(clock_.Now()).size();
+  EXPECT_GT(reported, PermitWatch::kSlots * 9 / 10);
+  EXPECT_LE(reported, PermitWatch::kSlots);
+  permits_.clear();
+  EXPECT_EQ(limiter_->in_flight(), 0);
 }
 
 // With real threads; nothing depends on how fast they are.

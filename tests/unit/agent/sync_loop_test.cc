@@ -29,9 +29,13 @@ class FakePort final : public GrantPort {
   void SetObserve(bool /*observe*/) override {}
   void StopAdmitting() override { limit_ = 0; }
   Measurement Measure(Instant, absl::Duration) override { return {}; }
+  std::vector<OverduePermit> TakeOverdue(Instant) override { return std::exchange(overdue_, {}); }
   Calls limit() const { return limit_; }
+  // Before the loop starts.
+  void SetOverdue(std::vector<OverduePermit> overdue) { overdue_ = std::move(overdue); }
 
  private:
+  std::vector<OverduePermit> overdue_;
   std::atomic<Calls> limit_{0};
 };
 
@@ -104,6 +108,22 @@ class SyncLoopTest : public ::testing::Test {
   std::vector<std::string> log_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<SyncLoop> loop_;
 };
+
+TEST_F(SyncLoopTest, LogsPermitsThatAreOverdueWithWhereTheyWereTaken) {
+  port_.SetOverdue({{"checkout.cc", 42, absl::Seconds(61)}});
+  StartRegistered(7);
+  TakeSync();
+  EXPECT_THAT(Log(), ElementsAre("'payments-api': a permit taken at checkout.cc:42 has been held "
+                                 "for 1m1s: was it forgotten?"));
+}
+
+TEST_F(SyncLoopTest, LogsNoMoreThanAFewOverduePermitsAtOnce) {
+  port_.SetOverdue(std::vector<OverduePermit>(100, {"checkout.cc", 42, absl::Seconds(61)}));
+  StartRegistered(7);
+  TakeSync();
+  ASSERT_EQ(Log().size(), 9);
+  EXPECT_EQ(Log().back(), "'payments-api': so have 92 more permits");
+}
 
 TEST_F(SyncLoopTest, RegistersThenInstallsWhatItIsGranted) {
   StartRegistered(7);

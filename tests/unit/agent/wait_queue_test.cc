@@ -56,7 +56,7 @@ class Waiting {
     std::vector<int> order;
     while (Waiter* next = queue.Next(At(at_ms))) {
       order.push_back(NumberOf(*next));
-      static_cast<void>(queue.Take(*next, At(at_ms)));
+      queue.Take(*next, At(at_ms));
     }
     return order;
   }
@@ -166,6 +166,13 @@ TEST(WaitQueueTest, AWaitEndsWhenItsCallCouldNotBeAnsweredInTimeAnyMore) {
   EXPECT_EQ(LastUse(waiter, absl::Milliseconds(31)), At(99));
 }
 
+// Whether it was allowed.
+bool Take(WaitQueue& queue, Waiter& waiter, Instant now) {
+  const bool allowed = queue.Allows(waiter, now);
+  queue.Take(waiter, now);
+  return allowed;
+}
+
 // A turn every 10 ms for one who waited for `wait_ms`, while another waits all the time: how many
 // of `turns` are refused?
 int RefusedOf(WaitQueue& queue, int turns, std::int64_t wait_ms, std::int64_t from_ms = 0) {
@@ -175,7 +182,7 @@ int RefusedOf(WaitQueue& queue, int turns, std::int64_t wait_ms, std::int64_t fr
   for (std::int64_t came = from_ms; came < from_ms + 10 * turns; came += 10) {
     Waiter waiter;
     EXPECT_EQ(queue.Push(waiter, At(came)), nullptr);
-    refused += queue.Take(waiter, At(came + wait_ms)) ? 0 : 1;
+    refused += Take(queue, waiter, At(came + wait_ms)) ? 0 : 1;
   }
   queue.Remove(standing);
   return refused;
@@ -207,7 +214,7 @@ TEST(CodelTest, AQueueThatRanEmptyIsNoStandingQueue) {
   for (int i = 0; i < 100; ++i) {
     Waiter only;
     ASSERT_EQ(queue.Push(only, At(20 * i)), nullptr);
-    EXPECT_TRUE(queue.Take(only, At(20 * i + 11)));
+    EXPECT_TRUE(Take(queue, only, At(20 * i + 11)));
   }
 }
 
@@ -330,7 +337,7 @@ TEST_P(TwinTest, DoesWhatASlowListDoes) {
       const int number = slow.Next(At(now));
       ASSERT_EQ(number_of(next), number) << "step " << step;
       if (next == nullptr) continue;
-      const bool admitted = fast.queue.Take(*next, At(now));
+      const bool admitted = Take(fast.queue, *next, At(now));
       ASSERT_EQ(admitted, slow.Take(number, At(now))) << "step " << step;
       ++(admitted ? taken : refused);
     } else if (const int number = slow.AnyOne(random); number >= 0) {

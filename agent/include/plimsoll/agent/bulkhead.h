@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "plimsoll/agent/permit.h"
 
 namespace plimsoll {
+
+class AcquireAwaiter;
 
 // Which step of the newest grant is in force. A controller that answers keeps a bulkhead in kLease;
 // while none does, it goes down the steps, which were reserved beforehand, and never up.
@@ -58,12 +61,19 @@ struct BulkheadStats {
   std::int64_t ignored = 0;         // leaked ones included
   std::int64_t leaked = 0;          // permits destroyed without a stated ending
   std::int64_t overran = 0;         // permits that ended after their call deadline
+  std::int64_t overdue = 0;         // permits, not units, that were reported for their age
   std::int64_t rejected_limit = 0;  // refused by the limit
   std::int64_t rejected_draining = 0;
   std::array<std::int64_t, kRejections> refused{};  // by Rejection, the two above among them
   std::array<std::int64_t, kOutcomes> outcomes{};   // by Outcome; Drop() counts as kOverload
   std::vector<ClassStats> classes;                  // as in BulkheadOptions::classes
   std::vector<LatencyBucket> latency;  // of what succeeded or was dropped; without empty buckets
+  // Callers in the queue. They are neither admitted nor refused yet, and not in flight.
+  std::int64_t waiting = 0;
+  std::int64_t waiting_max = 0;        // the most that ever waited at once
+  std::int64_t waited = 0;             // admitted after a wait
+  std::int64_t timed_out_waiting = 0;  // of those refused with kDeadline, those that had waited
+  std::vector<LatencyBucket> wait;     // how long those that were admitted had waited
   // Observe mode: the policy says that calls are only counted. `limit` and `stage` are then what
   // would be in force, and in_flight may be above the limit.
   bool observing = false;
@@ -76,7 +86,7 @@ struct BulkheadStats {
 
 // The compartment of one dependency: decides whether a call may start, and measures those that did.
 // Made and owned by an Agent. Thread-safe; TryAcquire() and the endings of permits are lock-free,
-// allocate nothing, and make no system call but a clock read.
+// allocate nothing, and make no system call but a clock read, as long as nobody waits.
 class Bulkhead {
  public:
   Bulkhead(const Bulkhead&) = delete;
@@ -93,9 +103,29 @@ class Bulkhead {
   // Aborts if a wish is out of range.
   Admission TryAcquire(const CallOptions& options, CallSite site = CallSite::Here());
 
-  // As TryAcquire(), and if the limit is reached, waits for a place as long as `options.wait` and
-  // its deadline allow, if the bulkhead has a queue (BulkheadOptions::queue). Blocks the thread.
+  // As TryAcquire(), and if the limit is reached, waits for room as long as `options.wait` and its
+  // deadline allow, if the bulkhead has a queue (BulkheadOptions::queue). Blocks the thread.
+  // Refused with kQueueFull if as many wait as may, or a more important caller needs the place;
+  // with kDeadline if the wait was in vain, or too long for the queue's controlled delay, or the
+  // permit came too late to be of use; with kDraining as soon as the agent leaves; with kLimit if
+  // there is nothing to wait for.
   Admission Acquire(const CallOptions& options, CallSite site = CallSite::Here());
+
+  // The same without blocking. `callback` is called exactly once: in this call, if it need not
+  // wait; else on the thread that makes room by ending a call, on the one that drains or destroys
+  // the bulkhead, or on the library's timer thread. It must be quick, neither block nor throw. No
+  // lock is held meanwhile, and it may use the bulkhead; what comes up for other callbacks while it
+  // runs follows when it has ended. Never called in a forked child.
+  void AcquireAsync(const CallOptions& options, std::function<void(Admission)> callback,
+                    CallSite site = CallSite::Here());
+
+  // Where a coroutine goes on: is given a function, and runs it once, soon.
+  using Executor = std::function<void(std::function<void()>)>;
+
+  // The same for a coroutine: co_await bulkhead.AcquireAwait(options). It goes on where the
+  // callback would run, or in `executor`. Include acquire_await.h, which says more.
+  AcquireAwaiter AcquireAwait(const CallOptions& options, Executor executor = nullptr,
+                              CallSite site = CallSite::Here());
 
   const std::string& dependency() const { return dependency_; }
   // The limit in force now: what the newest grant says for this moment.

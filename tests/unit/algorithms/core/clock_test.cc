@@ -1,5 +1,9 @@
 #include "plimsoll/core/clock.h"
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace plimsoll {
@@ -24,6 +28,37 @@ TEST(RealClockTest, DoesNotGoBackWhenRefreshed) {
     ASSERT_GE(now, last);
     last = now;
   }
+}
+
+// Looks for a fifth of a second, which is long enough to go by the processor's counter.
+TEST(RealClockTest, KeepsPaceWithTheSystemsClockWhateverItGoesBy) {
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point steady = Steady::now();
+  const Instant start = RealClock().Now();
+  while (RealClock().Now() - start < absl::Milliseconds(200)) RealClock().Refresh();
+  const Instant end = RealClock().Now();
+  const absl::Duration passed = absl::FromChrono(Steady::now() - steady);
+  // The steady clock was read first and last, so it saw at least as much, slewing aside.
+  EXPECT_LE(end - start, passed * 1.01);
+}
+
+TEST(RealClockTest, DoesNotGoBackFromOneThreadToAnotherWhileItIsRefreshed) {
+  std::atomic<std::int64_t> newest{0};
+  std::atomic<int> back{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      for (int read = 0; read < kReads; ++read) {
+        const std::int64_t seen = newest.load();
+        const std::int64_t now = RealClock().Now().ns;
+        back += now < seen ? 1 : 0;
+        newest.store(now);
+        if (i == 0 && read % 100 == 0) RealClock().Refresh();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(back, 0);
 }
 
 TEST(RealClockTest, Moves) {

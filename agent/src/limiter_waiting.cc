@@ -1,0 +1,95 @@
+// What a limiter does for those who wait.
+
+#include <utility>
+
+#include "agent/src/limiter.h"
+#include "plimsoll/core/check.h"
+
+namespace plimsoll::internal {
+
+Admission Limiter::Acquire(const CallOptions& options, CallSite site) {
+  if (auto answer = TryBeforeWaiting(options, site)) return *std::move(answer);
+  return queue_->Wait(RequestOf(options, site), absl::FromChrono(options.wait));
+}
+
+void Limiter::AcquireAsync(const CallOptions& options, AsyncTicket::Callback callback,
+                           CallSite site) {
+  PLIMSOLL_CHECK(callback != nullptr, "somebody must get the answer");
+  const auto ticket = std::make_shared<AsyncTicket>(RequestOf(options, site), std::move(callback));
+  if (auto answer = TryBeforeWaiting(options, site)) {
+    return PermitQueue::DeliverAtOnce(ticket, *std::move(answer));
+  }
+  queue_->WaitAsync(ticket, absl::FromChrono(options.wait));
+}
+
+std::optional<Admission> Limiter::TryBeforeWaiting(const CallOptions& options, CallSite site) {
+  const CallRequest request = RequestOf(options, site);
+  Attempt attempt = TryPass(request);
+  if (attempt.why != Rejection::kLimit) return EndAttempt(request, attempt);
+  NoteNoRoom(request);
+  const bool waits = queue_ != nullptr && options.wait > std::chrono::nanoseconds::zero() &&
+                     !observing_.load(std::memory_order_relaxed) && !FitsNever(request, limit());
+  if (!waits) return EndAttempt(request, attempt);
+  if (attempt.call.has_value()) Leave(attempt.call->at(), request.cost);
+  return std::nullopt;
+}
+
+bool Limiter::HasRoom(const CallRequest& request, Instant now) const {
+  if (observing_.load(std::memory_order_relaxed)) return true;
+  const Calls limit = words_.LimitAt(now);
+  return FitsNever(request, limit) ||
+         in_flight_.Read().calls <= MostFor(request, limit) - request.cost;
+}
+
+std::optional<Admission> Limiter::TryTurn(const CallRequest& request) {
+  const Attempt attempt = Enter(request);
+  if (!attempt.why.has_value()) return Admit(request, *attempt.call, attempt.limit);
+  if (attempt.call.has_value()) LeaveQuietly(attempt.call->at(), request.cost);
+  if (observing_.load(std::memory_order_relaxed)) return ObserveTurn(request, *attempt.why);
+  if (attempt.why == Rejection::kLimit && !FitsNever(request, limit())) return std::nullopt;
+  return *attempt.why;
+}
+
+std::optional<Admission> Limiter::ObserveTurn(const CallRequest& request, Rejection why) {
+  const auto call = in_flight_.TryEnter(clock_.Now(), request.cost, kCallsMax);
+  if (!call.has_value()) return std::nullopt;
+  if (Observes(*call)) return AdmitObserved(request, *call, why);
+  LeaveQuietly(call->at(), request.cost);
+  return std::nullopt;
+}
+
+// For one who holds the lock of the queue and looks after the others itself. What has been in for
+// an instant makes no room that was not there before. The limiter has its owner: while it has not,
+// nobody waits.
+void Limiter::LeaveQuietly(Instant at, Calls cost) {
+  PLIMSOLL_CHECK(!in_flight_.Leave(at, cost).last_of_orphan, "nobody waits at an orphan");
+}
+
+absl::Duration Limiter::CallTime() const {
+  return in_flight_.calls() == 0 ? absl::ZeroDuration() : absl::Nanoseconds(service_time_.ns());
+}
+
+void Limiter::TellWhoLeaves(bool somebody_waits) {
+  if (somebody_waits) {
+    in_flight_.SetWaiting();
+  } else {
+    in_flight_.ClearWaiting();
+  }
+}
+
+// The permit keeps the limiter alive.
+Admission Limiter::Recheck(const CallRequest& request, Admission admission) {
+  const Instant now = clock_.Now();
+  const bool passed = now.ns >= admission->call_.deadline_ns;
+  const bool alone = in_flight_.calls() <= request.cost;
+  const std::int64_t needed = alone ? 0 : service_time_.ns();
+  if (!passed &&
+      (request.deadline.never() || request.deadline.lease_clock_ns() - now.ns >= needed)) {
+    return admission;
+  }
+  CountRefusal(request, Rejection::kDeadline);
+  admission->Ignore();
+  return Rejection::kDeadline;
+}
+
+}  // namespace plimsoll::internal
