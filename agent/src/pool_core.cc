@@ -190,7 +190,9 @@ TaskEnd PoolCore::Wait(PoolEntry& entry) {
   const MutexLock lock(mutex_);
   // What a task that still runs will use is not known, so all it has is counted.
   const bool returned = entry.phase == PoolPhase::kDone;
-  if (returned || entry.late) RetryScope::Take(returned ? entry.retries_used : entry.retries);
+  if ((returned || entry.late) && entry.retries != RetryScope::kUnlimited) {
+    RetryScope::Take(returned ? entry.retries_used : entry.retries);
+  }
   if (entry.late) return TaskEnd::kTimeout;
   if (returned) return TaskEnd::kDone;
   return entry.phase == PoolPhase::kCancelled ? TaskEnd::kCancelled : TaskEnd::kRefused;

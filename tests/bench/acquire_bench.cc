@@ -18,6 +18,8 @@
 #include "agent/src/bulkhead_factory.h"
 #include "agent/src/limiter.h"
 #include "plimsoll/agent/breaker.h"
+#include "plimsoll/agent/guard.h"
+#include "plimsoll/agent/thread_pool.h"
 #include "plimsoll/core/clock.h"
 
 namespace {
@@ -261,6 +263,66 @@ void BM_BreakerOpen(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_BreakerOpen)->ThreadRange(1, 2)->UseRealTime();
+
+// What each layer of a guard adds. The function does nothing.
+GuardLayers LayersUpTo(int layers) {
+  static Breaker& breaker = *std::move(Breaker::Make(BreakerOptions()))->release();
+  static RetryBudget& budget = *new RetryBudget;
+  GuardLayers chosen;
+  if (layers >= 1) chosen.bulkhead = &wide_bulkhead;
+  if (layers >= 2) chosen.breaker = &breaker;
+  if (layers >= 3) chosen.retry_budget = &budget;
+  return chosen;
+}
+
+void CallThroughGuard(benchmark::State& state, Guard& guard) {
+  const std::int64_t before = allocations.load(std::memory_order_relaxed);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(guard.Call([](const Attempt&) { return Outcome::kSuccess; }));
+  }
+  if (state.thread_index() == 0) {
+    state.counters["allocations"] =
+        static_cast<double>(allocations.load(std::memory_order_relaxed) - before);
+  }
+}
+
+void BM_GuardBare(benchmark::State& state) {
+  static Guard& guard = *new Guard({}, {.retry = kNoRetries});
+  CallThroughGuard(state, guard);
+}
+BENCHMARK(BM_GuardBare)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_GuardBulkhead(benchmark::State& state) {
+  static Guard& guard = *new Guard(LayersUpTo(1), {.retry = kNoRetries});
+  CallThroughGuard(state, guard);
+}
+BENCHMARK(BM_GuardBulkhead)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_GuardBreakerBulkhead(benchmark::State& state) {
+  static Guard& guard = *new Guard(LayersUpTo(2), {.retry = kNoRetries});
+  CallThroughGuard(state, guard);
+}
+BENCHMARK(BM_GuardBreakerBulkhead)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_GuardBreakerBulkheadRetry(benchmark::State& state) {
+  static Guard& guard = *new Guard(LayersUpTo(3));
+  CallThroughGuard(state, guard);
+}
+BENCHMARK(BM_GuardBreakerBulkheadRetry)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_GuardAllWithAttemptTimeout(benchmark::State& state) {
+  static Guard& guard = *new Guard(LayersUpTo(3), {.attempt_timeout = std::chrono::seconds(1)});
+  CallThroughGuard(state, guard);
+}
+BENCHMARK(BM_GuardAllWithAttemptTimeout)->ThreadRange(1, 2)->UseRealTime();
+
+// A thread and back, with the timer of its deadline.
+void BM_ThreadPoolRoundTrip(benchmark::State& state) {
+  static ThreadPool& pool =
+      *std::move(ThreadPool::Start({.dependency = "payments-api", .threads = 2}))->release();
+  for (auto _ : state) benchmark::DoNotOptimize(pool.Submit([] { return 1; }).Get());
+}
+BENCHMARK(BM_ThreadPoolRoundTrip)->UseRealTime();
 
 // The rest only count. They neither measure anything nor let go of a limit when its time is over.
 void BM_CountingSemaphore(benchmark::State& state) {

@@ -10,6 +10,7 @@
 
 #include "plimsoll/agent/breaker.h"
 #include "plimsoll/agent/local_bulkhead.h"
+#include "plimsoll/agent/guard.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
@@ -97,6 +98,27 @@ int AllocationsOfWishes(int calls) {
 TEST(AllocationTest, WishesAndEndingsAllocateNothing) { EXPECT_EQ(AllocationsOfWishes(4000), 0); }
 
 TEST(AllocationTest, AcquireRefuseAndFinishAllocateNothing) { EXPECT_EQ(AllocationsOf(4000), 0); }
+
+TEST(AllocationTest, AGuardWithAllLayersAllocatesNothingWhenItSucceedsOrIsRefused) {
+  const Clock& clock = RealClock();
+  internal::Limiter* const limiter = internal::Limiter::Make(clock);
+  limiter->Install(MakeFunction(1, 1, clock), clock.Now());
+  const auto bulkhead = BulkheadFactory::Make("payments-api", limiter);
+  const auto breaker = Breaker::Make(BreakerOptions());
+  ASSERT_TRUE(breaker.ok());
+  RetryBudget budget;
+  Guard guard({breaker->get(), bulkhead.get(), &budget},
+              {.attempt_timeout = std::chrono::seconds(1)});
+  const int before = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    const auto outer = guard.Call([&](const Attempt&) {
+      return std::pair(Outcome::kSuccess,
+                       guard.Call([](const Attempt&) { return Outcome::kSuccess; }).refused());
+    });
+    EXPECT_TRUE(outer.ok() && *outer.value);
+  }
+  EXPECT_EQ(allocations - before, 0);
+}
 
 TEST(AllocationTest, ABreakerAllocatesNothingOpenOrClosed) {
   BreakerOptions options;

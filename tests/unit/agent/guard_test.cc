@@ -3,8 +3,10 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "tests/unit/agent/guard_support.h"
+#include "tests/unit/agent/manual_timers.h"
 
 namespace plimsoll {
 namespace {
@@ -312,7 +314,10 @@ TEST_F(GuardedByBreakerTest, AProbeThatTheBulkheadRefusesGivesItsPlaceBack) {
 TEST_F(GuardedByBreakerTest, AProbeIsOneAttempt) {
   Open();
   EndCoolOff();
-  EXPECT_EQ(Call({Outcome::kError, Outcome::kSuccess}).attempts, 1);
+  const GuardReport result = Call({Outcome::kError, Outcome::kSuccess});
+  EXPECT_EQ(result.attempts, 1);
+  EXPECT_EQ(result.end, RetryEnd::kAttempts);
+  EXPECT_TRUE(pauses_.empty());  // the breaker is told at once
   EXPECT_EQ(breaker_->state(), BreakerState::kOpen);
 }
 
@@ -329,6 +334,27 @@ TEST_F(GuardedByBreakerTest, AnExceptionIsAFailure) {
   const auto throws = [](const Attempt&) -> Outcome { throw std::runtime_error("reset"); };
   EXPECT_THROW(static_cast<void>(guard_->Call(throws)), std::runtime_error);
   EXPECT_EQ(breaker_->Snapshot().failures_in_a_row, 1);
+}
+
+TEST_F(GuardTest, WaitsForAPermitIfTheCallMayAndTheBulkheadHasAQueue) {
+  ManualTimers timers;
+  BulkheadOptions options;
+  options.queue.capacity = 1;
+  limiter_ = internal::Limiter::Make(clock_, options, &timers);
+  bulkhead_ = BulkheadFactory::Make("payments-api", limiter_);
+  Limit(1);
+  auto guard = Make();
+  Admission holder = bulkhead_->TryAcquire();
+  ASSERT_TRUE(holder);
+  GuardReport waited;
+  const CallOptions patient = {.wait = seconds(1)};
+  std::thread caller([&] { waited = guard->Call(patient, Script({Outcome::kSuccess})); });
+  while (bulkhead_->stats().waiting == 0) std::this_thread::yield();
+  EXPECT_EQ(guard->Call(Script({Outcome::kSuccess})).rejection, Rejection::kLimit);
+  holder->Succeed();
+  caller.join();
+  EXPECT_TRUE(waited.ok());
+  bulkhead_ = nullptr;  // before its timers
 }
 
 TEST_F(GuardTest, EveryLayerMayBeAbsent) {
