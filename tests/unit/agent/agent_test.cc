@@ -9,6 +9,9 @@
 #include <thread>
 
 #include "agent/src/agent_factory.h"
+#include "plimsoll/agent/guard.h"
+#include "plimsoll/agent/metrics.h"
+#include "plimsoll/agent/retry_budget.h"
 #include "tests/unit/agent/fake_transport.h"
 #include "tests/unit/agent/manual_clock.h"
 #include "tests/unit/agent/manual_timers.h"
@@ -69,6 +72,31 @@ TEST_F(AgentTest, HandsOutOneBulkheadPerDependency) {
   Bulkhead& payments = agent->bulkhead("payments-api");
   EXPECT_EQ(&agent->bulkhead("payments-api"), &payments);
   EXPECT_NE(&agent->bulkhead("orders-db"), &payments);
+}
+
+TEST_F(AgentTest, TheLayersOfADependencyAreSharedByAllWhoAskForThem) {
+  const auto agent = StartAgent(network_, clock_);
+  const GuardLayers layers = agent->layers("payments-api");
+  EXPECT_EQ(layers.bulkhead, &agent->bulkhead("payments-api"));
+  EXPECT_EQ(layers.breaker, &agent->breaker("payments-api"));
+  EXPECT_EQ(layers.retry_budget, &agent->retry_budget("payments-api"));
+  EXPECT_NE(agent->layers("search-api").retry_budget, layers.retry_budget);
+}
+
+TEST_F(AgentTest, MetricsTellOfBreakersAndBudgetsThatSomebodyAskedFor) {
+  const auto agent = StartAgent(network_, clock_);
+  agent->bulkhead("search-api");
+  RetryBudget& budget = *agent->layers("payments-api").retry_budget;
+  int denied = 0;
+  for (int i = 0; i < 1000; ++i) denied += budget.TryTake() ? 0 : 1;
+  ASSERT_GT(denied, 0);
+  const AgentSnapshot snapshot = agent->Snapshot();
+  ASSERT_EQ(snapshot.bulkheads.size(), 2U);
+  EXPECT_FALSE(snapshot.bulkheads[0].breaker.has_value());
+  EXPECT_FALSE(snapshot.bulkheads[0].retries_denied.has_value());
+  ASSERT_TRUE(snapshot.bulkheads[1].breaker.has_value());
+  EXPECT_EQ(snapshot.bulkheads[1].breaker->opened, 0);
+  EXPECT_EQ(snapshot.bulkheads[1].retries_denied, denied);
 }
 
 TEST_F(AgentTest, ABulkheadHasTheOptionsItWasFirstAskedForWith) {

@@ -9,8 +9,8 @@
 #include <new>
 
 #include "plimsoll/agent/breaker.h"
-#include "plimsoll/agent/local_bulkhead.h"
 #include "plimsoll/agent/guard.h"
+#include "plimsoll/agent/local_bulkhead.h"
 #include "tests/unit/agent/limiter_support.h"
 
 namespace {
