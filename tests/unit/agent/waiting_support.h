@@ -28,6 +28,10 @@ class WaitingTest : public ::testing::Test {
  protected:
   static constexpr std::chrono::seconds kWait{10};
 
+  // Who still waits is told before the places where answers and permits go are gone.
+  void TearDown() override {
+    if (limiter_ != nullptr) limiter_->Drain();
+  }
   void Make(const BulkheadOptions& options, Calls limit) {
     limiter_ = LimiterPtr(internal::Limiter::Make(clock_, options, &timers_));
     Grant(limit);
