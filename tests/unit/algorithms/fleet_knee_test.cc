@@ -385,6 +385,27 @@ TEST(FleetKneeTest, APauseOfOneReplicaChangesNothing) {
   EXPECT_NEAR(fleet.state().level, before, 0.12 * before);
 }
 
+// Where calls only wait, 30 % more limit make calls of that replica 80 % longer than those of one
+// with 30 % less: it is no weak one, and without it there is nothing to compare.
+TEST(FleetKneeTest, WhoIsSlowerBecauseItsLimitWasRaisedIsCompared) {
+  AlgorithmConfig config = KneeFleet::Config();
+  config.fleet_knee.dither_min = config.fleet_knee.dither_max = 0.3;
+  KneeFleet fleet = PerReplica(5, Plant(), kOver, config);
+  fleet.state().level = 60;
+  const KneeDecision pair = fleet.Run(3);
+  ASSERT_TRUE(pair.elasticity.has_value());
+  EXPECT_LT(*pair.elasticity, 0.3);
+}
+
+// Leaving out who was slow once chooses by the outcome; weak is who is slow three times in a row.
+TEST(FleetKneeTest, WhoIsSlowInOneEpochIsCompared) {
+  KneeFleet fleet = PerReplica(4, Plant(), kOver);
+  fleet.state().level = 60;
+  fleet.Run(2);
+  fleet.plant(0).service *= 3;
+  EXPECT_TRUE(fleet.Run().elasticity.has_value());  // which takes four
+}
+
 TEST(FleetKneeTest, AReplicaThatAloneHasTooMuchTrafficIsRaisedByItself) {
   const Plant plant = Remote();
   KneeFleet fleet = PerReplica(8, plant, 0.2);
