@@ -11,6 +11,10 @@ namespace {
 constexpr double kRejectedShare = 0.02;
 constexpr double kAtLimitShare = 0.5;
 constexpr double kUsedShare = 0.75;
+// Who refuses so many meets it with less in use on average: where calls differ much in length, the
+// dependency empties and fills again, and to look only at who was full is a choice by the outcome.
+constexpr double kRefusesMuch = 0.1;
+constexpr double kUsedShareRefusing = 0.5;
 constexpr double kBindingShare = 0.5;
 
 ReplicaView LookAtReplica(const ReplicaEpoch& epoch) {
@@ -28,7 +32,8 @@ ReplicaView LookAtReplica(const ReplicaEpoch& epoch) {
   if (view.ended) view.ln_r = std::log(in_flight / ended);
   const bool full = rejected > kRejectedShare * (ended + rejected) ||
                     absl::ToDoubleSeconds(epoch.at_limit) > kAtLimitShare * seconds;
-  view.saturated = full && view.n > kUsedShare * epoch.limit;
+  const bool refuses_much = rejected > kRefusesMuch * (ended + rejected);
+  view.saturated = full && view.n > (refuses_much ? kUsedShareRefusing : kUsedShare) * epoch.limit;
   return view;
 }
 

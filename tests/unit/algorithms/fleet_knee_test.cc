@@ -313,6 +313,27 @@ TEST(FleetKneeTest, TwoLimitsInOneEpochShowNoElasticity) {
   EXPECT_FALSE(fleet.state().sums.known());
 }
 
+// Calls of very different length: the dependency is full and nearly empty by turns.
+TEST(FleetKneeTest, WhoRefusesManyMeetsItsLimitThoughLessOfItIsInUse) {
+  for (const int rejected_of_hundred : {5, 30}) {
+    KneeFleet fleet = PerReplica(8, Remote(), kOver);
+    for (int i = 0; i < 10; ++i) {
+      KneeEpoch epoch;
+      for (std::size_t replica = 0; replica < 8; ++replica) {
+        const Calls limit = fleet.limit(replica);
+        epoch.replicas.push_back({.length = absl::Seconds(1),
+                                  .limit = limit,
+                                  .succeeded = (100 - rejected_of_hundred) * limit,
+                                  .rejected = rejected_of_hundred * limit,
+                                  .in_flight = absl::Seconds(0.6 * static_cast<double>(limit)),
+                                  .at_limit = absl::Seconds(0.3)});
+      }
+      fleet.law().Close(fleet.state(), epoch);
+    }
+    EXPECT_EQ(fleet.state().sums.known(), rejected_of_hundred == 30);
+  }
+}
+
 TEST(FleetKneeTest, CallsThatWereNeverInFlightHaveNoLatency) {
   KneeFleet fleet = PerReplica(4, Plant(), kLight);
   fleet.Run(10);
