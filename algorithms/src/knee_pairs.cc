@@ -24,6 +24,11 @@ constexpr double kAlonePairs = 3;
 // was not reached, not granted, or in nobody's hands yet. What throughput did then is noise.
 constexpr double kFollowed = 0.25;
 
+// Whoever was slow once is compared: where calls only wait, latency follows the limit, and those
+// whose limits were raised are slow; without them there is nothing to compare. And to choose by the
+// outcome bends the estimate.
+bool IsDeviant(const KneeReplica& replica) { return replica.deviant_epochs >= kDeviantEpochs; }
+
 double HalfGrowth(double first, double second) { return std::log(second / first) / 2; }
 
 }  // namespace
@@ -33,7 +38,7 @@ void KneeClosing::KeepFirst() {
     const ReplicaView& view = view_.replicas[i];
     KneeReplica& replica = state_.replicas[i];
     replica.first_seen = view.seen && view.steady && view.x > 0 && view.n > 0;
-    replica.first_saturated = view.saturated && replica.deviant_epochs == 0;
+    replica.first_saturated = view.saturated && !IsDeviant(replica);
     replica.first_x = view.x;
     replica.first_n = view.n;
   }
@@ -80,7 +85,7 @@ void KneeClosing::AddDifferences() {
     const KneeReplica& replica = state_.replicas[i];
     const bool comparable = replica.first_seen && replica.first_saturated && view.saturated &&
                             view.steady && view.x > 0 && replica.base_code != 0 &&
-                            replica.deviant_epochs == 0;
+                            !IsDeviant(replica);
     if (!comparable) continue;
     grown.push_back({i, HalfGrowth(replica.first_x, view.x), HalfGrowth(replica.first_n, view.n)});
     mean_x += grown.back().x;
@@ -116,7 +121,7 @@ void KneeClosing::Weigh() {
   for (std::size_t i = 0; i < view_.replicas.size(); ++i) {
     KneeReplica& replica = At(i);
     if (!replica.present || !view_.replicas[i].saturated) continue;
-    const bool deviates = replica.deviant_epochs >= kDeviantEpochs;
+    const bool deviates = IsDeviant(replica);
     const bool settled = replica.deviant_epochs == 0 && state_.lowered >= kLoweredOften;
     if (!deviates && !settled) continue;
     const double share = std::clamp(view_.replicas[i].x / mean_x, kWeightMin, kWeightMax);

@@ -11,9 +11,13 @@ namespace {
 constexpr double kRejectedShare = 0.02;
 constexpr double kAtLimitShare = 0.5;
 constexpr double kUsedShare = 0.75;
+// Who refuses so many meets it with less in use on average: where calls differ much in length, the
+// dependency empties and fills again, and to look only at who was full is a choice by the outcome.
+constexpr double kRefusesMuch = 0.1;
+constexpr double kUsedShareRefusing = 0.5;
 constexpr double kBindingShare = 0.5;
 
-ReplicaView LookAtReplica(const ReplicaEpoch& epoch) {
+ReplicaView LookAtReplica(const ReplicaEpoch& epoch, KneeMode mode) {
   ReplicaView view;
   const double seconds = absl::ToDoubleSeconds(epoch.length);
   if (!(seconds > 0)) return view;
@@ -28,7 +32,11 @@ ReplicaView LookAtReplica(const ReplicaEpoch& epoch) {
   if (view.ended) view.ln_r = std::log(in_flight / ended);
   const bool full = rejected > kRejectedShare * (ended + rejected) ||
                     absl::ToDoubleSeconds(epoch.at_limit) > kAtLimitShare * seconds;
-  view.saturated = full && view.n > kUsedShare * epoch.limit;
+  // In a shared pool nobody is left out of the totals, and parts of one call refuse whatever is
+  // used.
+  const bool refuses_much =
+      mode == KneeMode::kPerReplica && rejected > kRefusesMuch * (ended + rejected);
+  view.saturated = full && view.n > (refuses_much ? kUsedShareRefusing : kUsedShare) * epoch.limit;
   return view;
 }
 
@@ -48,7 +56,7 @@ EpochView LookAt(const KneeEpoch& epoch, const KneeState& state, KneeMode mode) 
   for (std::size_t i = 0; i < view.replicas.size() && i < epoch.replicas.size(); ++i) {
     if (!state.replicas[i].present) continue;
     const ReplicaEpoch& measured = epoch.replicas[i];
-    const ReplicaView& replica = view.replicas[i] = LookAtReplica(measured);
+    const ReplicaView& replica = view.replicas[i] = LookAtReplica(measured, mode);
     if (!replica.seen) continue;
     ++view.seen;
     view.x += replica.x;

@@ -313,6 +313,27 @@ TEST(FleetKneeTest, TwoLimitsInOneEpochShowNoElasticity) {
   EXPECT_FALSE(fleet.state().sums.known());
 }
 
+// Calls of very different length: the dependency is full and nearly empty by turns.
+TEST(FleetKneeTest, WhoRefusesManyMeetsItsLimitThoughLessOfItIsInUse) {
+  for (const int rejected_of_hundred : {5, 30}) {
+    KneeFleet fleet = PerReplica(8, Remote(), kOver);
+    for (int i = 0; i < 10; ++i) {
+      KneeEpoch epoch;
+      for (std::size_t replica = 0; replica < 8; ++replica) {
+        const Calls limit = fleet.limit(replica);
+        epoch.replicas.push_back({.length = absl::Seconds(1),
+                                  .limit = limit,
+                                  .succeeded = (100 - rejected_of_hundred) * limit,
+                                  .rejected = rejected_of_hundred * limit,
+                                  .in_flight = absl::Seconds(0.6 * static_cast<double>(limit)),
+                                  .at_limit = absl::Seconds(0.3)});
+      }
+      fleet.law().Close(fleet.state(), epoch);
+    }
+    EXPECT_EQ(fleet.state().sums.known(), rejected_of_hundred == 30);
+  }
+}
+
 TEST(FleetKneeTest, CallsThatWereNeverInFlightHaveNoLatency) {
   KneeFleet fleet = PerReplica(4, Plant(), kLight);
   fleet.Run(10);
@@ -383,6 +404,27 @@ TEST(FleetKneeTest, APauseOfOneReplicaChangesNothing) {
   fleet.Run(2);
   EXPECT_NEAR(fleet.state().replicas[0].weight, 1, 0.02);
   EXPECT_NEAR(fleet.state().level, before, 0.12 * before);
+}
+
+// Where calls only wait, 30 % more limit make calls of that replica 80 % longer than those of one
+// with 30 % less: it is no weak one, and without it there is nothing to compare.
+TEST(FleetKneeTest, WhoIsSlowerBecauseItsLimitWasRaisedIsCompared) {
+  AlgorithmConfig config = KneeFleet::Config();
+  config.fleet_knee.dither_min = config.fleet_knee.dither_max = 0.3;
+  KneeFleet fleet = PerReplica(5, Plant(), kOver, config);
+  fleet.state().level = 60;
+  const KneeDecision pair = fleet.Run(3);
+  ASSERT_TRUE(pair.elasticity.has_value());
+  EXPECT_LT(*pair.elasticity, 0.3);
+}
+
+// Leaving out who was slow once chooses by the outcome; weak is who is slow three times in a row.
+TEST(FleetKneeTest, WhoIsSlowInOneEpochIsCompared) {
+  KneeFleet fleet = PerReplica(4, Plant(), kOver);
+  fleet.state().level = 60;
+  fleet.Run(2);
+  fleet.plant(0).service *= 3;
+  EXPECT_TRUE(fleet.Run().elasticity.has_value());  // which takes four
 }
 
 TEST(FleetKneeTest, AReplicaThatAloneHasTooMuchTrafficIsRaisedByItself) {
