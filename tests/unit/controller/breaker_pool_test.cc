@@ -288,8 +288,9 @@ TEST_F(BreakerPoolTest, AReignThatBeginsDoesNotOpenForOneThatIsOpenByItself) {
 TEST_F(BreakerPoolTest, AfterTheClosingInAReignOldOpeningsAreEnded) {
   OpenAll();
   Pass(absl::Seconds(2));
-  Say(*pool_.prober(), BreakerView::kClosed);
-  Obey(*pool_.prober());
+  const SessionId prober = *pool_.prober();
+  Say(prober, BreakerView::kClosed);
+  Obey(prober);
   const SessionId late("7-8");  // was cut off since the reign before
   BreakerReport report;
   report.order = {Epoch(6), Seq(4)};
