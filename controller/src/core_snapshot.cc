@@ -66,6 +66,7 @@ void AddRates(const DependencyState& dependency, DependencyRow& row) {
     row.rejected_per_second =
         static_cast<double>(window.rejected_by(RejectReason::kLimit)) / seconds;
   }
+  row.latency_mean = window.latency.Mean();
   row.latency_p50 = window.latency.Quantile(0.5);
   row.latency_p99 = window.latency.Quantile(0.99);
 }

@@ -98,6 +98,7 @@ struct DependencyRow {
   std::optional<BreakerRow> breaker;
   double admitted_per_second = 0;  // over the last windows
   double rejected_per_second = 0;
+  absl::Duration latency_mean;  // of the calls that completed, over the last windows; likewise:
   absl::Duration latency_p50;
   absl::Duration latency_p99;
   std::array<std::int64_t, kWindowOutcomes> windows_total{};
