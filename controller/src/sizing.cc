@@ -101,6 +101,9 @@ std::vector<SizingAdvice> SizingAdvisor::Advise() const {
 SizingAdvice SizingAdvisor::AdviseOn(const DependencyId& dependency, const Past& past) const {
   SizingAdvice advice;
   advice.dependency = dependency;
+  advice.configured_quota = past.last.policy.quota;
+  advice.configured_floor = past.last.policy.algorithm.floor;
+  advice.configured_ceiling = past.last.policy.algorithm.ceiling;
   advice.steps = static_cast<int>(past.steps.size());
   advice.instances = past.last.instances;
   double refused = 0;

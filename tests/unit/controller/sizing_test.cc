@@ -137,6 +137,13 @@ TEST(SizingTest, AHealthyDependencyGetsNumbersAndNoRemark) {
                         "99th percentile: 10 calls are in flight, 25 when all are slow"));
 }
 
+TEST(SizingTest, TellsWhatIsSetBesideWhatIsAdvised) {
+  const SizingAdvice advice = Day().Advice();
+  EXPECT_EQ(advice.configured_quota, 40);
+  EXPECT_EQ(advice.configured_floor, 2);
+  EXPECT_EQ(advice.configured_ceiling, 40);
+}
+
 TEST(SizingTest, TooLittleTrafficGivesNoNumbers) {
   Day day;
   SizingAdvisor advisor;

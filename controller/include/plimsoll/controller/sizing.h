@@ -43,6 +43,11 @@ struct SizingRemark {
 struct SizingAdvice {
   DependencyId dependency;
 
+  // What is set now.
+  std::optional<Calls> configured_quota;
+  Calls configured_floor = 0;
+  Calls configured_ceiling = 0;
+
   // What was measured, over the steps in which calls came.
   absl::Duration span;          // from the first to the last step
   int steps = 0;                // with traffic
