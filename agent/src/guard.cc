@@ -6,9 +6,9 @@
 
 #include "agent/src/guard_parts.h"
 #include "agent/src/longest_nap.h"
-#include "agent/src/violations.h"
 #include "plimsoll/core/check.h"
 #include "plimsoll/core/mutex.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
@@ -30,9 +30,9 @@ void BlockFor(nanoseconds duration, const Clock& clock) {
 
 absl::Status Validate(const GuardOptions& options) {
   if (absl::Status retry = Validate(options.retry); !retry.ok()) return retry;
-  internal::Violations violations;
+  Violations violations(Violations::Form::kWords);
   violations.Require(options.attempt_timeout >= nanoseconds::zero(), "attempt_timeout",
-                     absl::StrCat(options.attempt_timeout.count(), " ns"), "zero or more");
+                     options.attempt_timeout, "must be zero or more");
   return violations.ToStatus("guard options");
 }
 

@@ -86,6 +86,7 @@ BreakerRow MakeBreakerRow(const DependencyState& dependency, Instant now) {
   row.opened_total = pool.opened_total();
   row.cool_off_left = pool.CoolOffLeft(now);
   row.evidence = pool.Evidence(now, &row.instances);
+  row.last_change = dependency.breaker_change;
   if (pool.prober().has_value()) {
     row.prober = dependency.members.at(*pool.prober()).session->instance;
   }

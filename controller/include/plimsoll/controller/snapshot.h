@@ -75,6 +75,13 @@ struct BreakerRow {
   // What the fleet reports now, under the orders that it was given.
   BreakerEvidence evidence;
   int instances = 0;  // that have seen calls
+  // Why it is as it is: the last opening or closing, as its event tells it. Nothing: in this reign
+  // there was none, and it is closed.
+  struct Change {
+    Instant at;
+    std::string message;
+  };
+  std::optional<Change> last_change;
 };
 
 struct DependencyRow {
