@@ -123,9 +123,9 @@ class Bulkhead {
   // At teardown all who wait get kDraining: by Agent::Drain() and ~Agent, by ~LocalBulkhead, before
   // these return and on their thread, except for coroutines with an executor, which go on in that,
   // perhaps later. In such a callback the bulkhead may still be used: it refuses everything with
-  // kDraining, at once. So what a callback captures must outlive the agent (or LocalBulkhead), or be
-  // captured by value. The destructor does not wait for a callback that runs on another thread at
-  // that time: whoever gives callbacks that touch the bulkhead keeps it until they have all come.
+  // kDraining, at once. So what a callback captures must outlive the agent (or LocalBulkhead), or
+  // be captured by value. The destructor does not wait for a callback that runs on another thread
+  // then: whoever gives callbacks that touch the bulkhead keeps it until they have all come.
   void AcquireAsync(const CallOptions& options, std::function<void(Admission)> callback,
                     CallSite site = CallSite::Here());
 
