@@ -223,8 +223,9 @@ bool GuardedCall::End(const AttemptEnd& end) {
 std::optional<RetryEnd> GuardedCall::WhyNotAgain(const AttemptEnd& end) {
   const RetryPolicy& policy = guard_.options_.retry;
   const bool retryable = internal::IsRetryable(policy, end.outcome, options_.idempotent);
+  const bool stopped = stop_.stop_requested();
+  if (stopped && (retryable || end.outcome == Outcome::kCancelled)) return RetryEnd::kCancelled;
   if (!retryable || end.final) return RetryEnd::kOutcome;
-  if (stop_.stop_requested()) return RetryEnd::kCancelled;
   if (report_.attempts >= policy.attempts_max) return RetryEnd::kAttempts;
   if (ticket_.has_value() && ticket_->probe()) return RetryEnd::kAttempts;
   if (std::min(retries_left_, RetryScope::Left()) == 0) return RetryEnd::kAttempts;

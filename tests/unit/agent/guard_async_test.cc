@@ -162,6 +162,14 @@ TEST_F(GuardAsyncTest, AStopWhileItRunsLeavesItTheLastAttempt) {
   EXPECT_EQ(call.report().attempts, 1);
 }
 
+TEST_F(GuardAsyncTest, AnAttemptThatIsCancelledByTheStopCancelsTheCall) {
+  GuardedCall call(*guard_, kPatient, stop_.get_token());
+  Next(call);
+  stop_.request_stop();
+  EXPECT_FALSE(call.End(Outcome::kCancelled));
+  EXPECT_TRUE(call.report().cancelled());
+}
+
 // It is on its way to the executor when the stop comes: it must not be lost, nor the answer twice.
 TEST_F(GuardAsyncTest, AStopAfterTheGrantGivesThePermitToTheNext) {
   Admission holder = bulkhead_->TryAcquire();
