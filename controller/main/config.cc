@@ -147,7 +147,14 @@ void ReadApi(MapReader api, ServerOptions& server, Faults& faults) {
   ReadConnections(api, server.api_limits, faults);
   api.Size("body_max", server.api_limits.body_bytes_max);
   ReadHosts(api, server.api_hosts, faults);
-  api.Later({"watchers_max", "rate_limit", "cors_origins"});
+  api.Whole("watchers_max", server.watchers_max);
+  if (server.watchers_max < 0 || server.watchers_max > server.api_limits.connections_max) {
+    faults.Add(api.Pointer("watchers_max"),
+               absl::StrCat("watchers_max = ", server.watchers_max,
+                            ": must be between 0 and api.connections_max, which is ",
+                            server.api_limits.connections_max));
+  }
+  api.Later({"rate_limit", "cors_origins"});
   api.Finish();
 }
 
@@ -165,6 +172,24 @@ void ReadAgents(MapReader agents, Config& config, Faults& faults) {
   ReadConnections(agents, config.server.agent_limits, faults);
   agents.Finish();
   config.server.tick = core.tick;
+}
+
+void ReadTimeseries(MapReader timeseries, ServerOptions& server, Faults& faults) {
+  constexpr std::int64_t kStepsMax = 1440;
+  timeseries.Duration("step", server.history_step);
+  timeseries.Duration("keep", server.history_keep);
+  timeseries.Finish();
+  const absl::Duration step = server.history_step;
+  const absl::Duration keep = server.history_keep;
+  if (step < absl::Seconds(1) || step > absl::Minutes(10)) {
+    faults.Add(timeseries.Pointer("step"),
+               absl::StrCat("step = ", absl::FormatDuration(step), ": must be between 1s and 10m"));
+  } else if (keep < step || keep > kStepsMax * step) {
+    faults.Add(
+        timeseries.Pointer("keep"),
+        absl::StrCat("keep = ", absl::FormatDuration(keep), ": must be between step and ",
+                     kStepsMax, " times step, which is ", absl::FormatDuration(kStepsMax * step)));
+  }
 }
 
 void ReadState(MapReader state, Config& config, Faults& faults) {
@@ -212,10 +237,11 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
   MapReader events = top.Map("events");
   events.Whole("keep", config.core.events_keep);
   events.Finish();
+  ReadTimeseries(top.Map("timeseries"), config.server, faults);
   ReadLog(top.Map("log"), config);
   ReportCoreViolations(config.core, faults);
   config.policies = ReadPolicies(top, DefaultPolicy(profile), config.core.lease, faults);
-  top.Later({"tls", "console", "metrics", "timeseries", "include", "observe_all"});
+  top.Later({"tls", "console", "metrics", "include", "observe_all"});
   top.Finish();
 }
 

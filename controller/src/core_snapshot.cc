@@ -32,6 +32,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.wanted = member.wanted;
   row.in_flight = member.in_flight;
   row.in_flight_max = member.in_flight_max;
+  row.calls = member.totals;
   row.steps = member.sent;
   row.explanation = member.explanation;
   row.stage = StageOf(dependency.ledger, session.id, now);
@@ -69,6 +70,8 @@ void AddRates(const DependencyState& dependency, DependencyRow& row) {
   row.latency_mean = window.latency.Mean();
   row.latency_p50 = window.latency.Quantile(0.5);
   row.latency_p99 = window.latency.Quantile(0.99);
+  row.calls = dependency.totals;
+  row.latencies = dependency.latencies;
 }
 
 void AddJudgements(const Judgements& judgements, DependencyRow& row) {

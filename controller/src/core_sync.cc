@@ -194,6 +194,27 @@ void Core::Impl::ForgetUnbooked() {
   }
 }
 
+namespace {
+
+void AddCalls(const Window& window, CallTotals& totals) {
+  totals.admitted += window.admitted;
+  totals.failed += window.dropped;
+  for (const std::int64_t rejected : window.rejected) totals.rejected += rejected;
+}
+
+// Of whatever limit: it happened.
+void CountCalls(const Window& window, internal::DependencyState& dependency,
+                internal::Member& member) {
+  AddCalls(window, member.totals);
+  AddCalls(window, dependency.totals);
+  if (window.completed() == 0) return;
+  for (std::size_t i = 0; i < dependency.latencies.size(); ++i) {
+    dependency.latencies[i] += window.latency.count(i);
+  }
+}
+
+}  // namespace
+
 void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
                                const DependencyReport& report) {
   Window sum;
@@ -213,6 +234,7 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
       (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
     }
   }
+  CountCalls(sum, dependency, member);
   // Who was let in for being observed is in flight, and not to be counted as refused as well.
   if (member.unbounded) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
   member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,

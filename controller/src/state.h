@@ -19,6 +19,7 @@
 #include "controller/src/turns.h"
 #include "plimsoll/algorithms/algorithm.h"
 #include "plimsoll/controller/core.h"
+#include "plimsoll/controller/snapshot.h"
 
 namespace plimsoll::internal {
 
@@ -56,6 +57,7 @@ struct Member {
   Steps in_force;
   Calls in_flight = 0;
   Calls in_flight_max = 0;
+  CallTotals totals;
   // It was told to observe, and has not acknowledged yet that it was told to enforce: it may have
   // more calls in flight than any limit says.
   bool unbounded = false;
@@ -131,6 +133,8 @@ struct DependencyState {
   std::optional<Reason> moved;
   Window last_window;  // of the last epoch, all instances together
   absl::Duration last_epoch;
+  CallTotals totals;  // of all instances that ever were
+  LatencyCounts latencies{};
   std::int64_t wanted = 0;       // by all together
   std::deque<SessionId> hungry;  // offered more than they were sent, as of the last allocation
   std::array<std::int64_t, kWindowOutcomes> windows_total{};

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace plimsoll {
@@ -65,6 +66,18 @@ std::string HttpProbe::ReceiveAll() {
   while (ReadMore()) {
   }
   return std::exchange(buffer_, "");
+}
+
+std::string HttpProbe::ReceiveUntil(const std::string& text) {
+  std::size_t at = buffer_.find(text);
+  while (at == std::string::npos) {
+    const std::size_t seen = buffer_.size();
+    if (!ReadMore()) return std::exchange(buffer_, "");
+    at = buffer_.find(text, seen - std::min(seen, text.size()));
+  }
+  const std::string received = buffer_.substr(0, at + text.size());
+  buffer_.erase(0, received.size());
+  return received;
 }
 
 bool HttpProbe::IsSilentFor(absl::Duration time) {

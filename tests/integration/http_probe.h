@@ -23,6 +23,9 @@ class HttpProbe {
   std::string Receive();
   // All until the peer closes.
   std::string ReceiveAll();
+  // All up to and with `text`, which may be in the middle of a response; all there is if the peer
+  // closes before.
+  std::string ReceiveUntil(const std::string& text);
   // True if nothing arrives within `time`.
   bool IsSilentFor(absl::Duration time);
   void Close();

@@ -10,6 +10,7 @@ const std::vector<Layer>& Layers() {
       {"api/http/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/http/", "api/http/"}},
+      {"api/openapi/", {"plimsoll/core/", "controller/config/"}},
       {"api/cli/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/simulation/", "controller/config/", "api/cli/"}},

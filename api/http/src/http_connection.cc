@@ -34,6 +34,8 @@ constexpr std::size_t kRequestIdBytesMax = 128;
 // before the reset that unread data would cause.
 constexpr absl::Duration kLingerTime = absl::Seconds(1);
 constexpr std::size_t kLingerBytesMax = std::size_t{4} << 20;
+// What the system may hold of a stream, so that a slow reader is noticed and costs little.
+constexpr int kStreamBufferBytes = 64 << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string ToStdString(beast::string_view text) { return {text.data(), text.size()}; }
@@ -84,6 +86,8 @@ void FillHead(const Message& message, HttpRequest& request) {
   request.host = ToStdString(message[http::field::host]);
   request.origin = ToStdString(message[http::field::origin]);
   request.content_type = ToStdString(message[http::field::content_type]);
+  request.if_none_match = ToStdString(message[http::field::if_none_match]);
+  request.last_event_id = ToStdString(message["Last-Event-ID"]);
   request.has_length = message.count(http::field::content_length) > 0;
 }
 
@@ -94,6 +98,20 @@ std::string MethodLabel(const std::string& method) {
   const bool known = std::find(kKnown.begin(), kKnown.end(), method) != kKnown.end();
   return known ? method : "OTHER";
 }
+
+// Tells the producer that the connection is done with its stream, whatever ended it.
+class StreamEnd {
+ public:
+  explicit StreamEnd(BodyStream& stream) : stream_(stream) {}
+  ~StreamEnd() { stream_.Close(slow); }
+  StreamEnd(const StreamEnd&) = delete;
+  StreamEnd& operator=(const StreamEnd&) = delete;
+
+  bool slow = false;
+
+ private:
+  BodyStream& stream_;
+};
 
 bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
@@ -175,14 +193,21 @@ asio::awaitable<bool> HttpConnection::ServeOne() {
   } else {
     response = co_await Answer(request);
   }
+  std::optional<StreamEnd> stream_end;
+  if (response.stream) stream_end.emplace(*response.stream);
   if (gone_) co_return false;
   RenderProblem(request, response);
   response.headers.emplace_back("X-Request-Id", request.request_id);
 
-  const bool keep_alive = !refused_ && !draining_ && parser.get().keep_alive();
+  const bool keep_alive = !refused_ && !draining_ && !response.stream && parser.get().keep_alive();
   co_await Write(parser, response, keep_alive);
   context_.metrics.CountRequest(MethodLabel(request.method), route_, response.status,
                                 context_.clock.Now() - started - held_);
+  const bool head = parser.get().method() == http::verb::head;
+  if (response.stream && !head && !gone_) {
+    co_await WriteStream(*response.stream);
+    stream_end->slow = gone_ && expired_;
+  }
   co_return keep_alive && !gone_;
 }
 
@@ -320,7 +345,7 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
   if (!response.content_type.empty() && HasBody(response.status)) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }
-  if (HasBody(response.status)) {
+  if (HasBody(response.status) && !response.stream) {
     absl::StrAppend(&head, "Content-Length: ", response.body.size(), "\r\n");
   }
   for (const auto& [name, value] : response.headers) {
@@ -332,6 +357,42 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
     absl::StrAppend(&head, "Connection: keep-alive\r\n");
   }
   return head + "\r\n";
+}
+
+asio::awaitable<void> HttpConnection::WriteStream(BodyStream& stream) {
+  error_code ignored;
+  socket_.set_option(asio::socket_base::send_buffer_size(kStreamBufferBytes), ignored);
+  stream.OnChange([this, &stream] {
+    if (stream.broken()) {
+      gone_ = true;
+      error_code no_error;
+      socket_.cancel(no_error);
+    }
+    signal_.cancel();
+  });
+  WatchPeer();
+  while (!gone_) {
+    const std::vector<BodyStream::Piece> pieces = stream.Take();
+    if (!pieces.empty()) {
+      co_await WritePieces(pieces);
+    } else if (stream.ended()) {
+      break;
+    } else {
+      co_await signal_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+  }
+  if (watching_) socket_.cancel(ignored);
+}
+
+asio::awaitable<void> HttpConnection::WritePieces(const std::vector<BodyStream::Piece>& pieces) {
+  std::vector<asio::const_buffer> buffers;
+  buffers.reserve(pieces.size());
+  for (const BodyStream::Piece& piece : pieces) buffers.push_back(asio::buffer(*piece));
+  SetDeadline(context_.limits.write_time_max);
+  error_code error;
+  co_await asio::async_write(socket_, buffers, asio::redirect_error(asio::use_awaitable, error));
+  deadline_ = kInfiniteFuture;
+  if (error) gone_ = true;
 }
 
 asio::awaitable<void> HttpConnection::Linger() {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/http/src/http_message.h"
 #include "api/http/src/plane_metrics.h"
@@ -64,6 +65,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::awaitable<void> AwaitReply(const ExchangePtr& exchange);
   boost::asio::awaitable<void> Write(const Parser& parser, const HttpResponse& response,
                                      bool keep_alive);
+  boost::asio::awaitable<void> WriteStream(BodyStream& stream);
+  boost::asio::awaitable<void> WritePieces(const std::vector<BodyStream::Piece>& pieces);
   boost::asio::awaitable<void> Linger();
 
   void SetDeadline(absl::Duration time);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/http/src/body_stream.h"
 #include "plimsoll/wire/codec.h"
 
 namespace plimsoll::internal {
@@ -19,6 +20,8 @@ struct HttpRequest {
   std::string host;    // as sent; empty if absent
   std::string origin;
   std::string content_type;
+  std::string if_none_match;
+  std::string last_event_id;
   bool has_length = false;  // Content-Length was there
   std::string body;
   std::string request_id;     // the caller's, or one of ours
@@ -32,6 +35,8 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;
   // Instead of content type and body; the connection adds what it is about.
   std::optional<Problem> problem;
+  // Instead of a body: what goes on until it is ended. The connection is closed after it.
+  std::shared_ptr<BodyStream> stream;
 };
 
 HttpResponse ProblemResponse(Problem problem);

@@ -151,6 +151,14 @@ void AddPlane(const std::string& plane, const PlaneCounts& counts, MetricFamilie
       {plane}, static_cast<double>(counts.connections_refused));
 }
 
+void AddWatch(const WatchCounts& watch, MetricFamilies& families) {
+  families["plimsoll_controller_watchers"].Add({}, static_cast<double>(watch.open));
+  families["plimsoll_controller_watchers_refused_total"].Add(
+      {}, static_cast<double>(watch.refused_total));
+  families["plimsoll_controller_watch_events_dropped_total"].Add(
+      {}, static_cast<double>(watch.frames_dropped_total));
+}
+
 void AddProcess(const MetricsInput& input, MetricFamilies& families) {
   families["plimsoll_controller_config_info"].Add({input.config_hash}, 1);
   families["plimsoll_controller_build_info"].Add({input.version, ""}, 1);
@@ -176,6 +184,7 @@ std::string ExportMetrics(const MetricsInput& input) {
   AddCore(input, families);
   AddPlane("api", input.api, families);
   AddPlane("agent", input.agent, families);
+  AddWatch(input.watch, families);
   AddProcess(input, families);
   return families.Serialize();
 }

@@ -6,6 +6,7 @@
 #include "api/http/src/duration_histogram.h"
 #include "api/http/src/plane_metrics.h"
 #include "api/http/src/process_facts.h"
+#include "api/http/src/watch_hub.h"
 #include "plimsoll/controller/snapshot.h"
 
 namespace plimsoll::internal {
@@ -16,6 +17,7 @@ struct MetricsInput {
   PlaneCounts api;
   PlaneCounts agent;
   DurationHistogram store_writes;
+  WatchCounts watch;
   ProcessFacts process;
   std::string version;
   std::string config_hash;

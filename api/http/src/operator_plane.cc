@@ -3,10 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
+#include "api/http/src/openapi.h"
 #include "api/http/src/paging.h"
+#include "api/http/src/timeseries.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -65,14 +68,29 @@ std::string Key(const Parts&... parts) {
 }
 
 template <typename Row, typename View>
-HttpResponse ListResponse(const RoutedRequest& routed,
+HttpResponse ListResponse(const RoutedRequest& routed, const std::string& revision,
                           std::vector<std::pair<std::string, const Row*>> keyed, View view) {
   const absl::StatusOr<PageRequest> request = ReadPageRequest(routed);
   if (!request.ok()) return PageFault(request.status());
   const Page<const Row*> page = MakePage(std::move(keyed), *request);
   Json items = Json::array();
   for (const Row* row : page.rows) items.push_back(view(*row));
-  return JsonResponse({{"items", items}, {"next_page_token", page.next_token}});
+  return JsonResponse(
+      {{"items", items}, {"next_page_token", page.next_token}, {"revision", revision}});
+}
+
+// It changes with the program only.
+HttpResponse OpenapiResponse(const HttpRequest& request) {
+  static const std::string& etag = *new std::string(
+      absl::StrCat("\"openapi.", absl::Hex(FingerprintOf(std::string(OpenapiJson()))), ".1\""));
+  HttpResponse response;
+  response.headers.emplace_back("ETag", etag);
+  if (MatchesETag(request.if_none_match, etag)) {
+    response.status = 304;
+  } else {
+    response.body = std::string(OpenapiJson());
+  }
+  return response;
 }
 
 // `events` holds one more than the page if there is a next one.
@@ -102,6 +120,17 @@ const DependencyRow* FindDependency(const Snapshot& snapshot, const std::string&
   return nullptr;
 }
 
+// The parameters since and until of the log.
+absl::Status ReadSpan(const RoutedRequest& routed, const TimeBase& time, EventLog::Filter& filter) {
+  for (const char* name : {"since", "until"}) {
+    if (!routed.Has(name)) continue;
+    const absl::StatusOr<Instant> at = ReadTime(name, routed.Parameter(name), time);
+    if (!at.ok()) return at.status();
+    (std::string(name) == "since" ? filter.since : filter.until) = *at;
+  }
+  return absl::OkStatus();
+}
+
 bool HasQuota(const Snapshot& snapshot, const DependencyId& dependency) {
   const DependencyRow* row = FindDependency(snapshot, dependency.value);
   return row != nullptr && row->policy.quota.has_value();
@@ -116,11 +145,13 @@ bool IsMoreAlive(const Row& a, const Row& b) {
 }  // namespace
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
-                             const Clock& clock)
+                             const Clock& clock, const MemoryOptions& memory)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
       clock_(clock),
+      history_(memory.history_step, memory.history_keep),
+      watch_(controller, clock, memory.watchers_max),
       router_(Routes()) {}
 
 std::vector<Route> OperatorPlane::Routes() {
@@ -137,32 +168,49 @@ std::vector<Route> OperatorPlane::Routes() {
     exchange->Reply(Version());
   };
   return {
+      {"GET",
+       "/v1/openapi.json",
+       {},
+       [](const RoutedRequest& routed, const ExchangePtr& exchange) {
+         exchange->Reply(OpenapiResponse(routed.request));
+       }},
       {"GET", "/livez", {"verbose", "exclude"}, livez},
       {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
       {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
       {"GET", "/v1/version", {}, version},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
-      SnapshotRoute("/v1/dependencies", {"page_size", "page_token"}, &OperatorPlane::Dependencies),
-      SnapshotRoute("/v1/dependencies/{d}", {}, &OperatorPlane::Dependency),
-      SnapshotRoute("/v1/dependencies/{d}/quota", {}, &OperatorPlane::Quota),
-      SnapshotRoute("/v1/limits",
-                    {"dependency", "service", "instance_id", "page_size", "page_token"},
-                    &OperatorPlane::Limits),
-      SnapshotRoute("/v1/limits/{d}/{instance_id}", {"service"}, &OperatorPlane::Limit),
-      SnapshotRoute("/v1/instances", {"service", "page_size", "page_token"},
-                    &OperatorPlane::Instances),
-      SnapshotRoute("/v1/instances/{id}", {"service"}, &OperatorPlane::Instance),
+      CollectionRoute(Collection::kDependencies, "/v1/dependencies",
+                      {"mode", "origin", "page_size", "page_token"}, &OperatorPlane::Dependencies),
+      CollectionRoute(Collection::kDependencies, "/v1/dependencies/{d}", {},
+                      &OperatorPlane::Dependency),
+      CollectionRoute(Collection::kQuotas, "/v1/dependencies/{d}/quota", {}, &OperatorPlane::Quota),
+      CollectionRoute(Collection::kLimits, "/v1/limits",
+                      {"dependency", "service", "instance_id", "page_size", "page_token"},
+                      &OperatorPlane::Limits),
+      CollectionRoute(Collection::kLimits, "/v1/limits/{d}/{instance_id}", {"service"},
+                      &OperatorPlane::Limit),
+      CollectionRoute(Collection::kInstances, "/v1/instances",
+                      {"service", "page_size", "page_token"}, &OperatorPlane::Instances),
+      CollectionRoute(Collection::kInstances, "/v1/instances/{id}", {"service"},
+                      &OperatorPlane::Instance),
+      {"GET",
+       "/v1/watch",
+       {"topics", "dependency"},
+       [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
+         watch_.Open(routed, exchange);
+       }},
       {"GET",
        "/v1/events",
-       {"dependency", "instance_id", "type", "reason", "page_size", "page_token"},
+       {"dependency", "instance_id", "type", "reason", "since", "until", "page_size", "page_token"},
        bind(&OperatorPlane::Events)},
+      SnapshotRoute("/v1/timeseries", {"dependency", "instance_id", "metric", "since", "step"},
+                    &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
   };
 }
 
 Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
-                                   HttpResponse (OperatorPlane::*render)(const RoutedRequest&,
-                                                                         const Snapshot&) const) {
+                                   SnapshotRender render) {
   return {"GET", pattern, std::move(parameters),
           [this, render](const RoutedRequest& routed, const ExchangePtr& exchange) {
             // The request outlives the call: a copy travels with the question.
@@ -172,6 +220,32 @@ Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string>
               return (this->*render)({*request, names, query}, *snapshot);
             });
           }};
+}
+
+Route OperatorPlane::CollectionRoute(Collection collection, const char* pattern,
+                                     std::vector<std::string> parameters, SnapshotRender render) {
+  return {"GET", pattern, std::move(parameters),
+          [this, collection, render](const RoutedRequest& routed, const ExchangePtr& exchange) {
+            auto request = std::make_shared<const HttpRequest>(routed.request);
+            WithSnapshot(exchange, [this, collection, render, request, names = routed.names,
+                                    query = routed.query](const SnapshotPtr& snapshot) {
+              return RenderCollection(collection, {*request, names, query}, snapshot, render);
+            });
+          }};
+}
+
+HttpResponse OperatorPlane::RenderCollection(Collection collection, const RoutedRequest& routed,
+                                             const SnapshotPtr& snapshot, SnapshotRender render) {
+  revisions_.Note(snapshot);
+  const std::string etag = revisions_.ETag(collection);
+  HttpResponse response;
+  if (MatchesETag(routed.request.if_none_match, etag)) {
+    response.status = 304;
+  } else {
+    response = (this->*render)(routed, *snapshot);
+  }
+  if (response.status == 200 || response.status == 304) response.headers.emplace_back("ETag", etag);
+  return response;
 }
 
 const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
@@ -195,6 +269,19 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
 void OperatorPlane::WithSnapshot(const ExchangePtr& exchange, Render render) {
   controller_.GetSnapshot([exchange, render = std::move(render)](const SnapshotPtr& snapshot) {
     ReplyWith(*exchange, [&] { return render(snapshot); });
+  });
+}
+
+void OperatorPlane::set_config_hash(std::string hash) {
+  if (hash != facts_.config_hash) watch_.TellConfig(hash);
+  facts_.config_hash = std::move(hash);
+}
+
+void OperatorPlane::Poll() {
+  watch_.Poll();
+  if (!history_.IsDue(clock_.Now())) return;
+  controller_.GetSnapshot([this](const SnapshotPtr& snapshot) {
+    if (history_.IsDue(snapshot->at)) history_.Record(*snapshot);
   });
 }
 
@@ -225,32 +312,47 @@ HttpResponse OperatorPlane::Version() const {
 
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
                                    const Snapshot& snapshot) const {
-  return JsonResponse(StatusView(snapshot, facts_, Time()));
+  Json view = StatusView(snapshot, facts_, Time());
+  const WatchCounts& watch = watch_.counts();
+  view["watchers"] = {{"open", watch.open},
+                      {"max", watch_.watchers_max()},
+                      {"refused_total", watch.refused_total},
+                      {"closed_slow_total", watch.closed_slow_total}};
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
                                          const Snapshot& snapshot) const {
+  const std::string mode = absl::AsciiStrToUpper(routed.Parameter("mode"));
+  const std::string origin = absl::AsciiStrToUpper(routed.Parameter("origin"));
   std::vector<std::pair<std::string, const DependencyRow*>> keyed;
   for (const DependencyRow& row : snapshot.dependencies) {
+    const std::string row_mode(ToString(row.policy.mode));
+    if (!Matches(mode, row_mode) || !Matches(origin, "FILE")) continue;
     keyed.emplace_back(Key(row.policy.name), &row);
   }
-  return ListResponse(routed, std::move(keyed), [this, &snapshot](const DependencyRow& row) {
-    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning, Time());
-  });
+  return ListResponse(routed, revisions_.Revision(Collection::kDependencies), std::move(keyed),
+                      [this, &snapshot](const DependencyRow& row) {
+                        return DependencyView(row, LimitsOf(snapshot, row.policy.name),
+                                              snapshot.learning, Time());
+                      });
 }
 
 HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
                                        const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(
-      DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time()));
+  Json view = DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time());
+  view["revision"] = revisions_.Revision(Collection::kDependencies);
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(QuotaView(*row, LimitsOf(snapshot, row->policy.name)));
+  Json view = QuotaView(*row, LimitsOf(snapshot, row->policy.name));
+  view["revision"] = revisions_.Revision(Collection::kQuotas);
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Limits(const RoutedRequest& routed, const Snapshot& snapshot) const {
@@ -266,9 +368,10 @@ HttpResponse OperatorPlane::Limits(const RoutedRequest& routed, const Snapshot& 
     keyed.emplace_back(Key(row.dependency, row.service, row.instance, row.session), &row);
   }
   const TimeBase time = Time();
-  return ListResponse(routed, std::move(keyed), [&snapshot, &time](const LimitRow& row) {
-    return LimitView(row, HasQuota(snapshot, row.dependency), time);
-  });
+  return ListResponse(routed, revisions_.Revision(Collection::kLimits), std::move(keyed),
+                      [&snapshot, &time](const LimitRow& row) {
+                        return LimitView(row, HasQuota(snapshot, row.dependency), time);
+                      });
 }
 
 HttpResponse OperatorPlane::Limit(const RoutedRequest& routed, const Snapshot& snapshot) const {
@@ -295,7 +398,7 @@ HttpResponse OperatorPlane::Instances(const RoutedRequest& routed, const Snapsho
     keyed.emplace_back(Key(row.service, row.instance, row.session), &row);
   }
   const TimeBase time = Time();
-  return ListResponse(routed, std::move(keyed),
+  return ListResponse(routed, revisions_.Revision(Collection::kInstances), std::move(keyed),
                       [&time](const InstanceRow& row) { return InstanceView(row, time); });
 }
 
@@ -314,6 +417,28 @@ HttpResponse OperatorPlane::Instance(const RoutedRequest& routed, const Snapshot
   return JsonResponse(view);
 }
 
+HttpResponse OperatorPlane::Timeseries(const RoutedRequest& routed,
+                                       const Snapshot& snapshot) const {
+  const TimeBase time = Time();
+  const auto query = ReadHistoryQuery(routed, history_, time);
+  if (!query.ok()) {
+    return ProblemResponse(400, "INVALID_ARGUMENT", std::string(query.status().message()));
+  }
+  if (const auto table = history_.Read(*query)) {
+    return TimeseriesResponse(*query, *table, history_, time);
+  }
+  if (query->instance.empty() && FindDependency(snapshot, query->dependency) != nullptr) {
+    History::Table nothing_yet;
+    nothing_yet.columns.resize(query->metrics.size());
+    return TimeseriesResponse(*query, nothing_yet, history_, time);
+  }
+  return ProblemResponse(
+      404, "NOT_FOUND",
+      absl::StrCat("there is no history of '", query->dependency,
+                   query->instance.empty() ? "" : absl::StrCat("' at '", query->instance),
+                   "'; it is kept of ", History::kSeriesMax, " dependencies and pairs at most"));
+}
+
 void OperatorPlane::Events(const RoutedRequest& routed, const ExchangePtr& exchange) {
   const absl::StatusOr<PageRequest> page = ReadPageRequest(routed);
   if (!page.ok()) return exchange->Reply(PageFault(page.status()));
@@ -328,6 +453,9 @@ void OperatorPlane::Events(const RoutedRequest& routed, const ExchangePtr& excha
   if ((!type.empty() && !filter.type) || (!reason.empty() && !filter.reason)) {
     return exchange->Reply(
         ProblemResponse(400, "INVALID_ARGUMENT", "type or reason is not a word of its list"));
+  }
+  if (const auto fault = ReadSpan(routed, Time(), filter); !fault.ok()) {
+    return exchange->Reply(ProblemResponse(400, "INVALID_ARGUMENT", std::string(fault.message())));
   }
   // One more than asked for tells whether there is a next page.
   const int limit = static_cast<int>(page->size) + 1;

@@ -38,6 +38,11 @@ class Router {
   // Calls the handler, or answers 400, 404 or 405 itself. Returns the label.
   const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
 
+  // Calls `see` with the method, pattern and parameters of each route.
+  void Visit(const std::function<void(const Route& route)>& see) const {
+    for (const Entry& entry : entries_) see(entry.route);
+  }
+
   // For metrics that must exist before the first request.
   std::vector<const char*> patterns() const;
 

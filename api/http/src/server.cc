@@ -61,12 +61,14 @@ class Server::Impl final : public internal::ControllerView {
             options.on_notice),
         agent_plane_(driver_),
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
-                        {options.version, options.state_mode, options.config_hash}, clock),
+                        {options.version, options.state_mode, options.config_hash}, clock,
+                        {options.history_step, options.history_keep, options.watchers_max}),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
                         agent_metrics_, clock),
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
                       clock),
         tick_timer_(core_loop_),
+        poll_timer_(api_loop_),
         store_(store) {
     for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
     for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
@@ -85,6 +87,7 @@ class Server::Impl final : public internal::ControllerView {
     agent_listener_.Start();
     api_listener_.Start();
     ScheduleTick();
+    SchedulePoll();
     core_thread_ = std::thread([this] { core_loop_.run(); });
     api_thread_ = std::thread([this] { api_loop_.run(); });
     return absl::OkStatus();
@@ -110,15 +113,21 @@ class Server::Impl final : public internal::ControllerView {
       driver_.Shutdown();
       agent_listener_.Drain([&drained] { drained.Done(); });
     });
-    asio::post(api_loop_,
-               [this, &drained] { api_listener_.Drain([&drained] { drained.Done(); }); });
+    asio::post(api_loop_, [this, &drained] {
+      operator_plane_.Shutdown();
+      api_listener_.Drain([&drained] { drained.Done(); });
+    });
     drained.WaitUntil(clock_.Now() + grace, clock_);
     asio::post(core_loop_, [this] {
       agent_listener_.Abort();
       ticking_ = false;
       tick_timer_.cancel();
     });
-    asio::post(api_loop_, [this] { api_listener_.Abort(); });
+    asio::post(api_loop_, [this] {
+      api_listener_.Abort();
+      polling_ = false;
+      poll_timer_.cancel();
+    });
     // The loops end by themselves once nothing waits in them.
     api_thread_.join();
     core_thread_.join();
@@ -138,9 +147,9 @@ class Server::Impl final : public internal::ControllerView {
   }
   std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
     return internal::ExportMetrics({std::move(snapshot), api_metrics_.Read(), agent_metrics_.Read(),
-                                    writer_->durations(), internal::ReadProcessFacts(),
-                                    options_.version, operator_plane_.config_hash(),
-                                    options_.metrics_pairs_max});
+                                    writer_->durations(), operator_plane_.watch_counts(),
+                                    internal::ReadProcessFacts(), options_.version,
+                                    operator_plane_.config_hash(), options_.metrics_pairs_max});
   }
   bool shutting_down() const override { return shutting_down_; }
 
@@ -165,6 +174,15 @@ class Server::Impl final : public internal::ControllerView {
     });
   }
 
+  void SchedulePoll() {
+    poll_timer_.expires_after(absl::ToChronoNanoseconds(internal::OperatorPlane::kPollPeriod));
+    poll_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error || !polling_) return;
+      if (!shutting_down_) operator_plane_.Poll();
+      SchedulePoll();
+    });
+  }
+
   // Fixed at construction, or thread-safe.
   const ServerOptions options_;
   const Clock& clock_;
@@ -179,10 +197,12 @@ class Server::Impl final : public internal::ControllerView {
   bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
   internal::OperatorPlane operator_plane_;
+  bool polling_ = true;
   // Each confined to the thread of its plane.
   internal::HttpListener agent_listener_;
   internal::HttpListener api_listener_;
   asio::steady_timer tick_timer_;
+  asio::steady_timer poll_timer_;
 
   Store& store_;
   std::optional<internal::StoreWriter> writer_;

@@ -418,5 +418,97 @@ TEST_F(OperatorPlaneTest, NonsenseFromAgentsStaysJson) {
   EXPECT_EQ(AskJson("/v1/instances/checkout-0")["state"], "CONNECTED");
 }
 
+TEST_F(OperatorPlaneTest, TheHistoryIsColumnsOfOneLength) {
+  EXPECT_TRUE(AskJson("/v1/timeseries?dependency=payments-api")["start_time"].is_null())
+      << "nothing is recorded yet";
+  plane_.Poll();
+  const Json all = AskJson("/v1/timeseries?dependency=payments-api");
+  EXPECT_EQ(all["step_seconds"], 5);
+  EXPECT_EQ(all["start_time"], "2026-05-28T20:26:40.000Z");
+  EXPECT_EQ(all["columns"].size(), 14u);
+  EXPECT_EQ(all["columns"]["in_flight"], Json::array({47}));
+  EXPECT_EQ(all["columns"]["baseline_latency_seconds"], Json::array({0.011}));
+  EXPECT_EQ(all["columns"]["latency_p99_seconds"], Json::array({nullptr}));
+  const Json two = AskJson(
+      "/v1/timeseries?dependency=payments-api&instance_id=checkout-0&metric=granted,enforced"
+      "&since=15m&step=30s");
+  EXPECT_EQ(two["instance_id"], "checkout-0");
+  EXPECT_EQ(two["step_seconds"], 30);
+  EXPECT_EQ(two["columns"], Json({{"granted", {38}}, {"enforced", {38}}}));
+}
+
+TEST_F(OperatorPlaneTest, AQuestionForTheHistoryThatDoesNotFitIsRefused) {
+  const std::string base = "/v1/timeseries?dependency=payments-api";
+  EXPECT_EQ(Ask("/v1/timeseries").status, 400);
+  EXPECT_THAT(Ask(base + "&metric=enforcd").body, HasSubstr("in_flight_max"));
+  EXPECT_THAT(Ask(base + "&since=yesterday").body, HasSubstr("15m"));
+  EXPECT_EQ(Ask(base + "&step=5").status, 400);
+  EXPECT_EQ(Ask(base + "&step=2h").status, 400);
+  EXPECT_EQ(Ask(base + "&since=2026-05-28T20:00:00Z").status, 200);
+  EXPECT_EQ(Ask("/v1/timeseries?dependency=other").status, 404);
+  EXPECT_EQ(Ask(base + "&instance_id=other").status, 404);
+}
+
+TEST_F(OperatorPlaneTest, WhoKnowsTheAnswerIsNotSentItAgain) {
+  for (const char* target :
+       {"/v1/dependencies", "/v1/dependencies/payments-api", "/v1/dependencies/payments-api/quota",
+        "/v1/limits", "/v1/limits/payments-api/checkout-0", "/v1/instances",
+        "/v1/instances/checkout-0"}) {
+    request_.if_none_match = "";
+    const HttpResponse first = Ask(target);
+    ASSERT_EQ(first.headers.size(), 1u) << target;
+    EXPECT_EQ(first.headers[0].first, "ETag");
+    request_.if_none_match = first.headers[0].second;
+    const HttpResponse second = Ask(target);
+    EXPECT_EQ(second.status, 304) << target;
+    EXPECT_EQ(second.body, "");
+    EXPECT_EQ(second.headers, first.headers) << target;
+  }
+  controller_.snapshot.limits[0].in_flight = 1;
+  EXPECT_EQ(Ask("/v1/limits").status, 200);
+}
+
+TEST_F(OperatorPlaneTest, ListsAndDocumentsNameTheirRevision) {
+  EXPECT_EQ(AskJson("/v1/limits")["revision"], "limits.7-1");
+  EXPECT_EQ(AskJson("/v1/instances")["revision"], "instances.7-1");
+  EXPECT_EQ(AskJson("/v1/dependencies")["revision"], "dependencies.7-1");
+  EXPECT_EQ(AskJson("/v1/dependencies/payments-api")["revision"], "dependencies.7-1");
+  EXPECT_EQ(AskJson("/v1/dependencies/payments-api/quota")["revision"], "quotas.7-1");
+}
+
+TEST_F(OperatorPlaneTest, DependenciesAreFilteredByModeAndOrigin) {
+  controller_.snapshot.dependencies[0].policy.mode = Mode::kObserve;
+  EXPECT_EQ(AskJson("/v1/dependencies?mode=observe")["items"].size(), 1u);
+  EXPECT_EQ(AskJson("/v1/dependencies?mode=ENFORCE")["items"][0]["name"], "payments-api");
+  EXPECT_EQ(AskJson("/v1/dependencies?origin=FILE")["items"].size(), 2u);
+  EXPECT_EQ(AskJson("/v1/dependencies?origin=API")["items"].size(), 0u);
+}
+
+TEST_F(OperatorPlaneTest, EventsOfASpanOfTimeAreFound) {
+  for (int minutes : {10, 5, 1}) {
+    LogEvent event;
+    event.at = clock_.Now() - absl::Minutes(minutes);
+    controller_.log.Append(event);
+  }
+  EXPECT_EQ(AskJson("/v1/events?since=6m")["items"].size(), 2u);
+  EXPECT_EQ(AskJson("/v1/events?until=5m")["items"].size(), 1u);
+  const Json items = AskJson("/v1/events?since=2026-05-28T20:31:00Z")["items"];
+  EXPECT_EQ(items.size(), 0u);
+  EXPECT_EQ(
+      AskJson("/v1/events?since=2026-05-28T20:20:00Z&until=2026-05-28T20:22:00Z")["items"].size(),
+      1u);
+  EXPECT_THAT(Ask("/v1/events?until=never").body, HasSubstr("until must be a time"));
+}
+
+TEST_F(OperatorPlaneTest, StatusCountsTheStreams) {
+  const Json before = AskJson("/v1/status")["watchers"];
+  EXPECT_EQ(before["open"], 0);
+  EXPECT_EQ(before["max"], 256);
+  const HttpResponse stream = Ask("/v1/watch?topics=limits");
+  EXPECT_EQ(AskJson("/v1/status")["watchers"]["open"], 1);
+  plane_.Shutdown();
+  EXPECT_TRUE(stream.stream->ended());
+}
+
 }  // namespace
 }  // namespace plimsoll::internal

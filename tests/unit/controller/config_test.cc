@@ -57,6 +57,21 @@ TEST(ConfigTest, TheDevelopmentProfileChangesDefaultsAndTheFileStillWins) {
   EXPECT_EQ(config.policies.at(DependencyId("d")).outage.base_lease, absl::Seconds(30));
 }
 
+TEST(ConfigTest, TheHistoryAndTheStreamsHaveBounds) {
+  const Config config =
+      Parse("timeseries: {step: 10s, keep: 2h}\napi: {watchers_max: 8}\ndependencies: []\n");
+  EXPECT_EQ(config.server.history_step, absl::Seconds(10));
+  EXPECT_EQ(config.server.history_keep, absl::Hours(2));
+  EXPECT_EQ(config.server.watchers_max, 8);
+  const std::string rest = "\ndependencies: []\n";
+  EXPECT_THAT(FaultsOf("timeseries: {step: 10ms}" + rest),
+              ElementsAre(HasSubstr("/timeseries/step")));
+  EXPECT_THAT(FaultsOf("timeseries: {keep: 1s}" + rest),
+              ElementsAre(HasSubstr("/timeseries/keep")));
+  EXPECT_THAT(FaultsOf("timeseries: {keep: 24h}" + rest), ElementsAre(HasSubstr("which is 2h")));
+  EXPECT_THAT(FaultsOf("api: {watchers_max: 5000}" + rest), ElementsAre(HasSubstr("watchers_max")));
+}
+
 TEST(ConfigTest, SharesOfServicesAreRead) {
   const Policy policy = ParsePolicy(
       "quota: {capacity: 90, join_reserve: 3, services: {web.v2: {weight: 2.5, min_share: 4, "

@@ -46,6 +46,10 @@ struct ServerOptions {
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
+  // What /v1/timeseries remembers: one value per step, 1440 steps at most.
+  absl::Duration history_step = absl::Seconds(5);  // [1 s, history_keep]
+  absl::Duration history_keep = absl::Hours(1);
+  int watchers_max = 256;  // event streams of /v1/watch; more are refused
   // What /v1/status and build_info tell.
   std::string version;
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
