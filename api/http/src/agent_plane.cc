@@ -62,19 +62,22 @@ AgentPlane::AgentPlane(CoreDriver& driver)
                 {},
                 [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
                   Register(routed, exchange);
-                }},
+                },
+                Role::kAgent},
                {"POST",
                 "/v1/agent/sessions/{s}/sync",
                 {},
                 [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
                   Sync(routed, exchange);
-                }},
+                },
+                Role::kAgent},
                {"DELETE",
                 "/v1/agent/sessions/{s}",
                 {},
                 [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
                   Release(routed, exchange);
-                }}}) {}
+                },
+                Role::kAgent}}) {}
 
 const char* AgentPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
   return router_.Dispatch(request, exchange);

@@ -222,6 +222,7 @@ asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, Htt
   request.body = std::move(parser.get().body());
   error_code ignored;
   request.local_address = socket_.local_endpoint(ignored).address().to_string();
+  request.remote_address = socket_.remote_endpoint(ignored).address().to_string();
   co_return std::nullopt;
 }
 

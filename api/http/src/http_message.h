@@ -7,9 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "plimsoll/http/role.h"
 #include "plimsoll/wire/codec.h"
 
 namespace plimsoll::internal {
+
+// Who asks. Not the wire's Identity, which is what an agent says of itself.
+struct Identity {
+  std::string name = "anonymous";
+  Role role = Role::kNone;
+};
 
 // A request that arrived whole and within the limits of its listener.
 struct HttpRequest {
@@ -21,8 +28,10 @@ struct HttpRequest {
   std::string content_type;
   bool has_length = false;  // Content-Length was there
   std::string body;
-  std::string request_id;     // the caller's, or one of ours
-  std::string local_address;  // that the caller reached us by, without port
+  std::string request_id;      // the caller's, or one of ours
+  std::string local_address;   // that the caller reached us by, without port
+  std::string remote_address;  // of the caller, without port
+  Identity identity;           // who the caller has proved to be
 };
 
 struct HttpResponse {

@@ -137,8 +137,8 @@ std::vector<Route> OperatorPlane::Routes() {
     exchange->Reply(Version());
   };
   return {
-      {"GET", "/livez", {"verbose", "exclude"}, livez},
-      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
+      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone},
+      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready), Role::kNone},
       {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
       {"GET", "/v1/version", {}, version},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),

@@ -21,12 +21,18 @@ struct RoutedRequest {
   std::string Parameter(std::string_view name) const;
 };
 
+// What most routes need: reading is for viewers, changing for operators.
+constexpr Role UsualRole(std::string_view method) {
+  return method == "GET" || method == "HEAD" ? Role::kViewer : Role::kOperator;
+}
+
 struct Route {
   const char* method;   // GET serves HEAD as well
   const char* pattern;  // "/v1/limits/{d}/{instance_id}": also the label in metrics
   // The query parameters it understands; another one is refused.
   std::vector<std::string> parameters;
   std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;
+  Role role = UsualRole(method);  // who may use it
 };
 
 // Finds the route of a request by comparing segments: no pattern language, nothing that a long

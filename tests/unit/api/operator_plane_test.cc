@@ -43,7 +43,9 @@ class FakeController final : public ControllerView {
 class OperatorPlaneTest : public ::testing::Test {
  protected:
   OperatorPlaneTest()
-      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {}
+      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {
+    request_.identity = {"alice", Role::kOperator};
+  }
 
   HttpResponse Ask(const std::string& target, const std::string& method = "GET") {
     request_.method = method;

@@ -32,6 +32,7 @@ class RouterTest : public ::testing::Test {
     request.method = method;
     request.path = path;
     request.query = query;
+    request.identity = {"alice", Role::kOperator};
     const auto exchange = std::make_shared<Exchange>();
     label_ = router_.Dispatch(request, exchange);
     return exchange->TakeResponse();
