@@ -58,6 +58,9 @@ std::optional<Problem> CheckHead(const Message& message) {
     return MakeProblem(411, "LENGTH_REQUIRED",
                        "send the body with Content-Length, not with Transfer-Encoding");
   }
+  if (message.count(http::field::authorization) > 1) {
+    return MakeProblem(400, "INVALID_ARGUMENT", "more than one Authorization header");
+  }
   const beast::string_view expect = message[http::field::expect];
   if (!expect.empty() && !beast::iequals(expect, "100-continue")) {
     return MakeProblem(417, "INVALID_ARGUMENT", "only 'Expect: 100-continue' is understood");
@@ -84,6 +87,7 @@ void FillHead(const Message& message, HttpRequest& request) {
   request.host = ToStdString(message[http::field::host]);
   request.origin = ToStdString(message[http::field::origin]);
   request.content_type = ToStdString(message[http::field::content_type]);
+  request.authorization = ToStdString(message[http::field::authorization]);
   request.has_length = message.count(http::field::content_length) > 0;
 }
 
@@ -254,9 +258,10 @@ Problem HttpConnection::ReadFault(const error_code& error, const Parser& parser)
                      absl::StrCat("this is not valid HTTP/1.1: ", error.message()));
 }
 
-asio::awaitable<HttpResponse> HttpConnection::Answer(const HttpRequest& request) {
+asio::awaitable<HttpResponse> HttpConnection::Answer(HttpRequest& request) {
   const auto exchange = std::make_shared<Exchange>();
   try {
+    context_.authenticator.Identify(request);
     route_ = context_.service.Handle(request, exchange);
   } catch (const std::exception&) {
     exchange->Reply(ProblemResponse(

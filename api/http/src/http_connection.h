@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "api/http/src/authenticator.h"
 #include "api/http/src/http_message.h"
 #include "api/http/src/plane_metrics.h"
 #include "plimsoll/core/clock.h"
@@ -31,6 +32,7 @@ struct ConnectionContext {
   HttpService& service;
   PlaneMetrics& metrics;
   const Clock& clock;
+  Authenticator authenticator;
   Random random;  // for request ids
   // The header Date, made once a second.
   std::int64_t date_second = 0;
@@ -60,7 +62,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::awaitable<bool> ServeOne();
   boost::asio::awaitable<bool> AwaitFirstByte();
   boost::asio::awaitable<std::optional<Problem>> Read(Parser& parser, HttpRequest& request);
-  boost::asio::awaitable<HttpResponse> Answer(const HttpRequest& request);
+  boost::asio::awaitable<HttpResponse> Answer(HttpRequest& request);
   boost::asio::awaitable<void> AwaitReply(const ExchangePtr& exchange);
   boost::asio::awaitable<void> Write(const Parser& parser, const HttpResponse& response,
                                      bool keep_alive);

@@ -65,6 +65,10 @@ class HttpListener::Impl {
     asio::co_spawn(loop_, Sweep(), asio::detached);
   }
 
+  void SetAuthenticator(Authenticator authenticator) {
+    context_.authenticator = std::move(authenticator);
+  }
+
   void Drain(std::function<void()> done) {
     StopAccepting();
     drained_ = std::move(done);
@@ -152,12 +156,13 @@ class HttpListener::Impl {
 
 HttpListener::HttpListener(asio::io_context& loop, const ListenerLimits& limits,
                            std::string server_name, HttpService& service, PlaneMetrics& metrics,
-                           const Clock& clock)
+                           Authenticator authenticator, const Clock& clock)
     : impl_(std::make_unique<Impl>(loop, ConnectionContext{limits,
                                                            std::move(server_name),
                                                            service,
                                                            metrics,
                                                            clock,
+                                                           std::move(authenticator),
                                                            Random::FromEntropy(),
                                                            0,
                                                            {}})) {}
@@ -165,6 +170,9 @@ HttpListener::~HttpListener() = default;
 absl::Status HttpListener::Bind(const ListenAddress& address) { return impl_->Bind(address); }
 std::uint16_t HttpListener::port() const { return impl_->port(); }
 void HttpListener::Start() { impl_->Start(); }
+void HttpListener::SetAuthenticator(Authenticator authenticator) {
+  impl_->SetAuthenticator(std::move(authenticator));
+}
 void HttpListener::Drain(std::function<void()> done) { impl_->Drain(std::move(done)); }
 void HttpListener::Abort() { impl_->Abort(); }
 

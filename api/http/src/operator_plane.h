@@ -9,6 +9,7 @@
 
 #include "api/http/src/controller_view.h"
 #include "api/http/src/host_check.h"
+#include "api/http/src/rate_limiter.h"
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
 #include "plimsoll/core/clock.h"
@@ -28,12 +29,18 @@ class OperatorPlane final : public HttpService {
   // Of the configuration in force.
   const std::string& config_hash() const { return facts_.config_hash; }
   void set_config_hash(std::string hash) { facts_.config_hash = std::move(hash); }
+  // How fast one caller may ask, health apart.
+  void set_rate_limit(const RateLimit& limit) { limiter_.set_limit(limit); }
+  // What /metrics needs.
+  void set_metrics_role(Role role) { metrics_role_ = role; }
 
  private:
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
   // Makes the answer once the snapshot is there.
   using Render = std::function<HttpResponse(const SnapshotPtr& snapshot)>;
 
+  // False if the caller is too fast; then it is answered.
+  bool CheckRate(const HttpRequest& request, Exchange& exchange);
   std::vector<Route> Routes();
   Route SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
                       HttpResponse (OperatorPlane::*render)(const RoutedRequest& routed,
@@ -60,6 +67,8 @@ class OperatorPlane final : public HttpService {
   const HostCheck hosts_;
   ServerFacts facts_;
   const Clock& clock_;
+  RateLimiter limiter_{RateLimit{}};
+  Role metrics_role_ = Role::kNone;
   const Router router_;
 };
 

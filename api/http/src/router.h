@@ -41,7 +41,7 @@ class Router {
  public:
   explicit Router(std::vector<Route> routes);
 
-  // Calls the handler, or answers 400, 404 or 405 itself. Returns the label.
+  // Calls the handler, or answers 400, 401, 403, 404 or 405 itself. Returns the label.
   const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
 
   // For metrics that must exist before the first request.

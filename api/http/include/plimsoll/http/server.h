@@ -11,6 +11,7 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/access.h"
 
 namespace plimsoll {
 
@@ -43,6 +44,9 @@ struct ServerOptions {
   // Names, beside loopback names and the listen address, by which browsers may call the operator
   // plane: the defence against DNS rebinding.
   std::vector<std::string> api_hosts;
+  // Who may do what. Whoever listens beyond loopback must give rules.
+  AccessRules access = OpenAccess();
+  RateLimit api_rate_limit;
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
@@ -78,6 +82,10 @@ class Server {
   // These policies, which must be valid, hold from now on; `config_hash` is that of the
   // configuration they are from. Returns at once; grants follow. Thread-safe while the server runs.
   void SetPolicies(PolicySet policies, std::string config_hash);
+
+  // These rules hold from the next request on, also on connections there are. Thread-safe while the
+  // server runs.
+  void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit);
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.
