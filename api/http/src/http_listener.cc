@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/http_connection.h"
 
@@ -69,6 +70,8 @@ class HttpListener::Impl {
     context_.authenticator = std::move(authenticator);
   }
 
+  void SetTls(std::shared_ptr<TlsContext> tls) { context_.tls = std::move(tls); }
+
   void Drain(std::function<void()> done) {
     StopAccepting();
     drained_ = std::move(done);
@@ -105,6 +108,13 @@ class HttpListener::Impl {
       context_.metrics.CountRefusedConnection();
       return;
     }
+    error_code ignored;
+    const std::string address = socket.remote_endpoint(ignored).address().to_string();
+    if (IsTooMany(address)) {
+      context_.metrics.CountRefusedConnection();
+      return;
+    }
+    ++by_address_[address];
     const auto connection = std::make_shared<HttpConnection>(
         std::move(socket), context_, [this](HttpConnection& closed) { Forget(closed); });
     connections_.insert(connection.get());
@@ -114,8 +124,16 @@ class HttpListener::Impl {
 
   void Forget(HttpConnection& connection) {
     connections_.erase(&connection);
+    const auto count = by_address_.find(connection.remote_address());
+    if (count != by_address_.end() && --count->second == 0) by_address_.erase(count);
     context_.metrics.CountConnection(-1);
     TellIfDrained();
+  }
+
+  bool IsTooMany(const std::string& address) const {
+    const int most = context_.limits.connections_per_address_max;
+    const auto found = by_address_.find(address);
+    return most > 0 && found != by_address_.end() && found->second >= most;
   }
 
   asio::awaitable<void> Sweep() {
@@ -149,6 +167,7 @@ class HttpListener::Impl {
   asio::steady_timer sweep_timer_;
   asio::steady_timer pause_timer_;
   std::unordered_set<HttpConnection*> connections_;
+  absl::flat_hash_map<std::string, int> by_address_;
   std::function<void()> drained_;
   std::uint16_t port_ = 0;
   bool aborted_ = false;
@@ -163,6 +182,7 @@ HttpListener::HttpListener(asio::io_context& loop, const ListenerLimits& limits,
                                                            metrics,
                                                            clock,
                                                            std::move(authenticator),
+                                                           nullptr,
                                                            Random::FromEntropy(),
                                                            0,
                                                            {}})) {}
@@ -173,6 +193,7 @@ void HttpListener::Start() { impl_->Start(); }
 void HttpListener::SetAuthenticator(Authenticator authenticator) {
   impl_->SetAuthenticator(std::move(authenticator));
 }
+void HttpListener::SetTls(std::shared_ptr<TlsContext> tls) { impl_->SetTls(std::move(tls)); }
 void HttpListener::Drain(std::function<void()> done) { impl_->Drain(std::move(done)); }
 void HttpListener::Abort() { impl_->Abort(); }
 

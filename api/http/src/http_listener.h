@@ -12,6 +12,10 @@
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/server.h"
 
+namespace plimsoll::internal {
+class TlsContext;
+}  // namespace plimsoll::internal
+
 namespace boost::asio {
 class io_context;
 }  // namespace boost::asio
@@ -37,6 +41,8 @@ class HttpListener {
   void Start();
   // From the next request on, also of connections there are.
   void SetAuthenticator(Authenticator authenticator);
+  // For connections to come; null: they are not encrypted.
+  void SetTls(std::shared_ptr<TlsContext> tls);
   // Accepts no more, closes idle connections, and the others once they are answered. Calls `done`
   // when none is left.
   void Drain(std::function<void()> done);

@@ -82,6 +82,8 @@ class Server::Impl final : public internal::ControllerView {
         store_(store) {
     for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
     for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
+    agent_listener_.SetTls(options.tls.context);
+    api_listener_.SetTls(options.tls.context);
     operator_plane_.set_rate_limit(options.api_rate_limit);
     operator_plane_.set_metrics_role(MetricsRole(options.access));
   }
@@ -126,6 +128,11 @@ class Server::Impl final : public internal::ControllerView {
       operator_plane_.set_rate_limit(api_rate_limit);
       operator_plane_.set_metrics_role(metrics);
     });
+  }
+
+  void SetTls(const TlsMaterial& tls) {
+    asio::post(core_loop_, [this, context = tls.context] { agent_listener_.SetTls(context); });
+    asio::post(api_loop_, [this, context = tls.context] { api_listener_.SetTls(context); });
   }
 
   void Stop(absl::Duration grace) {
@@ -228,6 +235,7 @@ void Server::SetPolicies(PolicySet policies, std::string config_hash) {
 void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
   impl_->SetAccess(rules, api_rate_limit);
 }
+void Server::SetTls(const TlsMaterial& tls) { impl_->SetTls(tls); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

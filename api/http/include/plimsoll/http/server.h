@@ -12,6 +12,7 @@
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/access.h"
+#include "plimsoll/http/tls.h"
 
 namespace plimsoll {
 
@@ -25,6 +26,7 @@ struct ListenAddress {
 // What one listener accepts. A client that breaks a limit is answered if possible, and cut off.
 struct ListenerLimits {
   int connections_max = 1024;             // more are closed at once, and counted
+  int connections_per_address_max = 0;    // the same, of one client address; 0: no such limit
   std::uint32_t header_bytes_max = 8192;  // request line and headers together
   std::uint64_t body_bytes_max = 1 << 20;
   // For a request to arrive whole, from its first byte: cuts off clients that trickle.
@@ -47,6 +49,8 @@ struct ServerOptions {
   // Who may do what. Whoever listens beyond loopback must give rules.
   AccessRules access = OpenAccess();
   RateLimit api_rate_limit;
+  // Of both planes; without a context they are not encrypted.
+  TlsMaterial tls;
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
@@ -86,6 +90,10 @@ class Server {
   // These rules hold from the next request on, also on connections there are. Thread-safe while the
   // server runs.
   void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit);
+
+  // Connections to come are encrypted with these certificates, or not at all without a context;
+  // those there are stay as they are. Thread-safe while the server runs.
+  void SetTls(const TlsMaterial& tls);
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.
