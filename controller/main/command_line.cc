@@ -91,7 +91,8 @@ std::string UsageText() {
   std::string text =
       "usage: plimsoll-controller [--config FILE] [--dev] [--port-file PATH] [--state-lost | "
       "--trust-state]\n"
-      "       plimsoll-controller [--config FILE] --init | --check-config\n\n";
+      "       plimsoll-controller [--config FILE] --init | --check-config\n"
+      "       plimsoll-controller hash-token NAME ROLE [--stdin]\n\n";
   for (const Flag& flag : kFlags) {
     const std::string left =
         flag.value == nullptr ? flag.name : absl::StrCat(flag.name, " ", flag.value);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "controller/main/access_config.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
@@ -19,7 +20,8 @@ enum class StateMode {
 // What the file of plimsoll-controller says, with defaults filled in. controller/deploy/ has an
 // example with every key explained.
 struct Config {
-  ServerOptions server;
+  ServerOptions server;  // access and certificates only after LoadReferences()
+  AccessConfig access;
   CoreOptions core;
   StateMode state_mode = StateMode::kEmbedded;
   std::string state_dir = "/var/lib/plimsoll";
@@ -43,7 +45,15 @@ Config DefaultConfig(Profile profile);
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile);
 
-// The same for a file on disk. kNotFound or kUnavailable if it cannot be read.
+// The tokens of the file that the configuration names, if it does. Errors have one line per fault,
+// and never show what might be a token.
+absl::StatusOr<std::vector<TokenRule>> LoadTokens(const AccessConfig& access);
+
+// Reads the files that a configuration refers to, tokens and certificates, into `config.server`.
+absl::Status LoadReferences(Config& config);
+
+// ParseConfig() and LoadReferences() for a file on disk. kNotFound or kUnavailable if one cannot be
+// read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
 
 }  // namespace plimsoll

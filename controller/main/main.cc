@@ -1,10 +1,12 @@
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "controller/main/command_line.h"
 #include "controller/main/config.h"
+#include "controller/main/hash_token.h"
 #include "controller/main/log.h"
 #include "controller/main/run.h"
 #include "controller/main/signals.h"
@@ -76,7 +78,24 @@ int Serve(const CommandLine& command, Config config) {
   return kExitFailure;
 }
 
+// The token goes to standard error, so that the line alone can be appended to a file.
+int MakeTokenLine(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<HashedToken> hashed = HashTokenCommand(arguments, std::cin);
+  if (!hashed.ok()) {
+    Print(stderr, absl::StrCat(std::string(hashed.status().message()), "\n"));
+    return kExitUsage;
+  }
+  if (!hashed->token.empty()) {
+    Print(stderr, absl::StrCat("the token, which is shown only now: ", hashed->token, "\n"));
+  }
+  Print(stdout, absl::StrCat(hashed->line, "\n"));
+  return kExitFine;
+}
+
 int Main(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "hash-token") {
+    return MakeTokenLine({arguments.begin() + 1, arguments.end()});
+  }
   const absl::StatusOr<CommandLine> command = ParseCommandLine(arguments);
   if (!command.ok()) {
     Print(stderr, absl::StrCat(std::string(command.status().message()), "\n"));

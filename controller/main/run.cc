@@ -1,6 +1,7 @@
 #include "controller/main/run.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +25,10 @@
 
 namespace plimsoll {
 namespace {
+
+constexpr absl::Duration kExpiresSoon = absl::Hours(24 * 14);
+// How often the file of tokens is looked at.
+constexpr int kLookSeconds = 1;
 
 std::string Show(const ListenAddress& address, std::uint16_t port) {
   const bool v6 = address.address.find(':') != std::string::npos;
@@ -107,6 +112,26 @@ void LogStart(const Config& config, const StoreState& state, const Server& serve
   }
 }
 
+void WarnIfOpen(const Config& config, const Logger& logger) {
+  const AccessRules& rules = config.server.access;
+  const std::pair<const char*, Role> planes[] = {{"api", rules.api_anonymous},
+                                                 {"agents", rules.agents_anonymous}};
+  for (const auto& [plane, role] : planes) {
+    if (role == Role::kNone) continue;
+    logger.Warning("nobody has to prove who they are: set auth.tokens_file to change that",
+                   {{"listen", plane}, {"role", std::string(ToString(role))}});
+  }
+}
+
+void LogCertificate(const TlsMaterial& tls, const Logger& logger, const Clock& clock) {
+  if (tls.context == nullptr) return;
+  const bool soon = tls.expires - clock.WallTime() < kExpiresSoon;
+  logger.Log(
+      soon ? LogLevel::kWarning : LogLevel::kInfo,
+      soon ? "the certificate expires soon, or has: replace it and send SIGHUP" : "certificate",
+      {{"expires", absl::FormatTime(absl::RFC3339_sec, tls.expires, absl::UTCTimeZone())}});
+}
+
 void WarnOfFewFiles(const Config& config, const Logger& logger) {
   const std::uint64_t files = RaiseOpenFilesLimit();
   const auto wanted = static_cast<std::uint64_t>(config.server.agent_limits.connections_max) +
@@ -133,6 +158,36 @@ void LogFaults(const absl::Status& status, const Logger& logger) {
   logger.Error("the configuration was not reloaded: the one from before stays in force");
 }
 
+// The rules of `fresh`, for the listeners there are.
+void TakeAccess(const Config& fresh, Server& server, Config& running) {
+  running.access = fresh.access;
+  running.server.access = MakeAccessRules(fresh.access, running.server.api, running.server.agents,
+                                          fresh.server.access.tokens);
+  running.server.tls = fresh.server.tls;
+  server.SetAccess(running.server.access, fresh.access.api_rate_limit);
+  server.SetTls(running.server.tls);
+}
+
+// Which version of a file is there; empty if none is.
+std::string FileVersion(const std::string& path) {
+  struct stat facts {};
+  if (path.empty() || stat(path.c_str(), &facts) != 0) return "";
+  return absl::StrCat(facts.st_ino, " ", facts.st_size, " ", facts.st_mtim.tv_sec, " ",
+                      facts.st_mtim.tv_nsec);
+}
+
+// What cannot be used changes nothing.
+void ReloadTokens(Server& server, Config& running, const Logger& logger) {
+  absl::StatusOr<std::vector<TokenRule>> tokens = LoadTokens(running.access);
+  if (!tokens.ok()) return LogFaults(tokens.status(), logger);
+  Config fresh = running;
+  fresh.server.access.tokens = *std::move(tokens);
+  for (const std::string& line : Compare(running, fresh).access) {
+    logger.Info("access changed", {{"what", line}});
+  }
+  TakeAccess(fresh, server, running);
+}
+
 // SIGHUP: what cannot be used changes nothing.
 void Reload(const RunOptions& options, Server& server, Config& running, const Logger& logger) {
   if (!options.reload) {
@@ -146,25 +201,32 @@ void Reload(const RunOptions& options, Server& server, Config& running, const Lo
   }
   const ConfigChanges changes = Compare(running, *fresh);
   for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
+  for (const std::string& line : changes.access) logger.Info("access changed", {{"what", line}});
   for (const std::string& line : changes.needs_restart) {
     logger.Warning("not changed: it needs a restart", {{"what", line}});
   }
   logger.Info("configuration reloaded",
               {{"config_hash", fresh->server.config_hash},
-               {"changed", absl::StrCat(changes.policies.size())},
+               {"changed", absl::StrCat(changes.policies.size() + changes.access.size())},
                {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
+  TakeAccess(*fresh, server, running);
+  LogCertificate(running.server.tls, logger, RealClock());
   running.policies = fresh->policies;
   server.SetPolicies(std::move(fresh->policies), fresh->server.config_hash);
 }
 
 void ServeUntilTold(const RunOptions& options, Server& server, Config running,
                     const Logger& logger) {
-  for (int signal = NextSignal();; signal = NextSignal()) {
-    if (signal != SIGHUP) {
+  std::string tokens = FileVersion(running.access.tokens_file);
+  for (;;) {
+    const int signal = NextSignal(kLookSeconds);
+    if (signal != 0 && signal != SIGHUP) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       return;
     }
-    Reload(options, server, running, logger);
+    if (signal == SIGHUP) Reload(options, server, running, logger);
+    std::string now = FileVersion(running.access.tokens_file);
+    if (std::exchange(tokens, now) != now && signal == 0) ReloadTokens(server, running, logger);
   }
 }
 
@@ -192,6 +254,8 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
                      "; stop what listens there, or choose another address under listen"));
   }
   LogStart(config, *state, server, logger);
+  WarnIfOpen(config, logger);
+  LogCertificate(config.server.tls, logger, clock);
   const std::string& ports = options.port_path;
   absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
   if (written.ok()) ServeUntilTold(options, server, config, logger);

@@ -85,9 +85,10 @@ class ControllerProcessTest : public ::testing::Test {
 
   template <typename Condition>
   static bool Until(Condition condition) {
-    for (int i = 0; i < 2000; ++i) {
+    // Below the rate limit of the API plane.
+    for (int i = 0; i < 500; ++i) {
       if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::milliseconds(40));
     }
     return false;
   }

@@ -29,9 +29,16 @@ std::size_t ResponseSize(const std::string& bytes) {
 
 }  // namespace
 
-HttpProbe::HttpProbe(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+HttpProbe::HttpProbe(std::uint16_t port, const std::string& source)
+    : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  inet_pton(AF_INET, source.c_str(), &address.sin_addr);
+  if (source != "127.0.0.1" &&
+      bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    Close();
+    return;
+  }
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) Close();

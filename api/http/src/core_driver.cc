@@ -59,6 +59,11 @@ std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
   return snapshot_;
 }
 
+std::shared_ptr<const Snapshot> CoreDriver::TakeSnapshot() {
+  snapshot_ = nullptr;
+  return GetSnapshot();
+}
+
 void CoreDriver::Apply(const Event& event) {
   // After a suspend the first event may come before the first tick: holds must not start in the
   // past.

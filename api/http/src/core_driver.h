@@ -38,6 +38,8 @@ class CoreDriver {
 
   // Not older than kSnapshotAgeMax, so that many scrapes cost one look at the core.
   std::shared_ptr<const Snapshot> GetSnapshot();
+  // Of this very moment, for what must not be 200 ms old.
+  std::shared_ptr<const Snapshot> TakeSnapshot();
   const EventLog& log() const { return core_.log(); }
   // Of this reign.
   Epoch epoch() const { return core_.epoch(); }

@@ -173,10 +173,11 @@ std::vector<Route> OperatorPlane::Routes() {
        {},
        [](const RoutedRequest& routed, const ExchangePtr& exchange) {
          exchange->Reply(OpenapiResponse(routed.request));
-       }},
-      {"GET", "/livez", {"verbose", "exclude"}, livez},
-      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
-      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
+       },
+       Role::kNone},
+      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone},
+      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready), Role::kNone},
+      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone},
       {"GET", "/v1/version", {}, version},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
       CollectionRoute(Collection::kDependencies, "/v1/dependencies",
@@ -250,6 +251,7 @@ HttpResponse OperatorPlane::RenderCollection(Collection collection, const Routed
 
 const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
   const bool probe = request.path == "/livez" || request.path == "/readyz";
+  if (!probe && !CheckRate(request, *exchange)) return kNoRoute;
   if (!probe && !hosts_.IsOurs(request.host, request.local_address)) {
     exchange->Reply(ProblemResponse(
         403, "PERMISSION_DENIED",
@@ -264,6 +266,23 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
     return kNoRoute;
   }
   return router_.Dispatch(request, exchange);
+}
+
+bool OperatorPlane::CheckRate(const HttpRequest& request, Exchange& exchange) {
+  const bool known = request.identity.name != kAnonymous;
+  // Names and addresses must not meet.
+  const std::string caller = known ? absl::StrCat("name ", request.identity.name)
+                                   : absl::StrCat("address ", request.remote_address);
+  const absl::Duration wait = limiter_.Take(caller, clock_.Now());
+  if (wait <= absl::ZeroDuration()) return true;
+  HttpResponse response =
+      ProblemResponse(429, "RATE_LIMITED",
+                      "too many requests from you: wait as long as Retry-After says; "
+                      "api.rate_limit of the controller's configuration sets how many");
+  response.headers.emplace_back(
+      "Retry-After", absl::StrCat(absl::ToInt64Seconds(absl::Ceil(wait, absl::Seconds(1)))));
+  exchange.Reply(std::move(response));
+  return false;
 }
 
 void OperatorPlane::WithSnapshot(const ExchangePtr& exchange, Render render) {
@@ -300,7 +319,10 @@ void OperatorPlane::Ready(const RoutedRequest& routed, const ExchangePtr& exchan
   });
 }
 
-void OperatorPlane::Metrics(const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
+void OperatorPlane::Metrics(const RoutedRequest& routed, const ExchangePtr& exchange) {
+  if (!Includes(routed.request.identity.role, metrics_role_)) {
+    return exchange->Reply(AccessRefusal(routed.request, metrics_role_));
+  }
   WithSnapshot(exchange, [this](const SnapshotPtr& snapshot) {
     return TextResponse(200, controller_.Metrics(snapshot), kMetricsContentType);
   });

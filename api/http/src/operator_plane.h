@@ -11,6 +11,7 @@
 #include "api/http/src/history.h"
 #include "api/http/src/host_check.h"
 #include "api/http/src/revisions.h"
+#include "api/http/src/rate_limiter.h"
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
 #include "api/http/src/watch_feed.h"
@@ -47,6 +48,10 @@ class OperatorPlane final : public HttpService {
   const std::string& config_hash() const { return facts_.config_hash; }
   void set_config_hash(std::string hash);
   const WatchCounts& watch_counts() const { return watch_.counts(); }
+  // How fast one caller may ask, health apart.
+  void set_rate_limit(const RateLimit& limit) { limiter_.set_limit(limit); }
+  // What /metrics needs.
+  void set_metrics_role(Role role) { metrics_role_ = role; }
 
  private:
   using SnapshotRender = HttpResponse (OperatorPlane::*)(const RoutedRequest& routed,
@@ -55,6 +60,8 @@ class OperatorPlane final : public HttpService {
   // Makes the answer once the snapshot is there.
   using Render = std::function<HttpResponse(const SnapshotPtr& snapshot)>;
 
+  // False if the caller is too fast; then it is answered.
+  bool CheckRate(const HttpRequest& request, Exchange& exchange);
   std::vector<Route> Routes();
   Route SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
                       SnapshotRender render);
@@ -89,6 +96,8 @@ class OperatorPlane final : public HttpService {
   History history_;
   WatchFeed watch_;
   Revisions revisions_;
+  RateLimiter limiter_{RateLimit{}};
+  Role metrics_role_ = Role::kNone;
   const Router router_;
 };
 

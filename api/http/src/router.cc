@@ -64,7 +64,11 @@ const char* Router::Dispatch(const HttpRequest& request, const ExchangePtr& exch
     if (!segments.ok() || !Matches(entry.segments, *segments)) continue;
     label = entry.route.pattern;
     if (Serves(entry.route.method, request.method)) {
-      Call(entry, *segments, request, exchange);
+      if (Includes(request.identity.role, entry.route.role)) {
+        Call(entry, *segments, request, exchange);
+      } else {
+        exchange->Reply(AccessRefusal(request, entry.route.role));
+      }
       return label;
     }
     methods.emplace_back(entry.route.method);

@@ -21,12 +21,18 @@ struct RoutedRequest {
   std::string Parameter(std::string_view name) const;
 };
 
+// What most routes need: reading is for viewers, changing for operators.
+constexpr Role UsualRole(std::string_view method) {
+  return method == "GET" || method == "HEAD" ? Role::kViewer : Role::kOperator;
+}
+
 struct Route {
   const char* method;   // GET serves HEAD as well
   const char* pattern;  // "/v1/limits/{d}/{instance_id}": also the label in metrics
   // The query parameters it understands; another one is refused.
   std::vector<std::string> parameters;
   std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;
+  Role role = UsualRole(method);  // who may use it
 };
 
 // Finds the route of a request by comparing segments: no pattern language, nothing that a long
@@ -35,7 +41,7 @@ class Router {
  public:
   explicit Router(std::vector<Route> routes);
 
-  // Calls the handler, or answers 400, 404 or 405 itself. Returns the label.
+  // Calls the handler, or answers 400, 401, 403, 404 or 405 itself. Returns the label.
   const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
 
   // Calls `see` with the method, pattern and parameters of each route.

@@ -49,6 +49,18 @@ class Countdown {
   int count_ ABSL_GUARDED_BY(mutex_);
 };
 
+internal::Authenticator AgentAuthenticator(const AccessRules& rules) {
+  return {std::make_shared<const AccessRules>(rules), rules.agents_anonymous};
+}
+
+internal::Authenticator ApiAuthenticator(const AccessRules& rules) {
+  return {std::make_shared<const AccessRules>(rules), rules.api_anonymous};
+}
+
+Role MetricsRole(const AccessRules& rules) {
+  return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
+}
+
 }  // namespace
 
 class Server::Impl final : public internal::ControllerView {
@@ -64,14 +76,18 @@ class Server::Impl final : public internal::ControllerView {
                         {options.version, options.state_mode, options.config_hash}, clock,
                         {options.history_step, options.history_keep, options.watchers_max}),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
-                        agent_metrics_, clock),
+                        agent_metrics_, AgentAuthenticator(options.access), clock),
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
-                      clock),
+                      ApiAuthenticator(options.access), clock),
         tick_timer_(core_loop_),
         poll_timer_(api_loop_),
         store_(store) {
     for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
     for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
+    agent_listener_.SetTls(options.tls.context);
+    api_listener_.SetTls(options.tls.context);
+    operator_plane_.set_rate_limit(options.api_rate_limit);
+    operator_plane_.set_metrics_role(MetricsRole(options.access));
   }
 
   ~Impl() override { Stop(absl::ZeroDuration()); }
@@ -103,6 +119,23 @@ class Server::Impl final : public internal::ControllerView {
     asio::post(api_loop_, [this, config_hash = std::move(config_hash)]() mutable {
       operator_plane_.set_config_hash(std::move(config_hash));
     });
+  }
+
+  void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
+    asio::post(core_loop_, [this, authenticator = AgentAuthenticator(rules)]() mutable {
+      agent_listener_.SetAuthenticator(std::move(authenticator));
+    });
+    asio::post(api_loop_, [this, authenticator = ApiAuthenticator(rules), api_rate_limit,
+                           metrics = MetricsRole(rules)]() mutable {
+      api_listener_.SetAuthenticator(std::move(authenticator));
+      operator_plane_.set_rate_limit(api_rate_limit);
+      operator_plane_.set_metrics_role(metrics);
+    });
+  }
+
+  void SetTls(const TlsMaterial& tls) {
+    asio::post(core_loop_, [this, context = tls.context] { agent_listener_.SetTls(context); });
+    asio::post(api_loop_, [this, context = tls.context] { api_listener_.SetTls(context); });
   }
 
   void Stop(absl::Duration grace) {
@@ -219,6 +252,10 @@ std::uint16_t Server::api_port() const { return impl_->api_port(); }
 void Server::SetPolicies(PolicySet policies, std::string config_hash) {
   impl_->SetPolicies(std::move(policies), std::move(config_hash));
 }
+void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
+  impl_->SetAccess(rules, api_rate_limit);
+}
+void Server::SetTls(const TlsMaterial& tls) { impl_->SetTls(tls); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

@@ -45,7 +45,9 @@ class FakeController final : public ControllerView {
 class OperatorPlaneTest : public ::testing::Test {
  protected:
   OperatorPlaneTest()
-      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {}
+      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {
+    request_.identity = {"alice", Role::kOperator};
+  }
 
   HttpResponse Ask(const std::string& target, const std::string& method = "GET") {
     request_.method = method;
@@ -508,6 +510,42 @@ TEST_F(OperatorPlaneTest, StatusCountsTheStreams) {
   EXPECT_EQ(AskJson("/v1/status")["watchers"]["open"], 1);
   plane_.Shutdown();
   EXPECT_TRUE(stream.stream->ended());
+}
+
+TEST_F(OperatorPlaneTest, HealthIsOpenAndMetricsAreUnlessTheyNeedAViewer) {
+  request_.identity = {};
+  for (const char* path : {"/livez", "/readyz", "/metrics"})
+    EXPECT_EQ(Ask(path).status, 200) << path;
+  EXPECT_EQ(Ask("/v1/status").status, 401);
+  plane_.set_metrics_role(Role::kViewer);
+  EXPECT_EQ(Ask("/metrics").status, 401);
+  EXPECT_EQ(Ask("/livez").status, 200);
+  request_.identity = {"prometheus", Role::kViewer};
+  EXPECT_EQ(Ask("/metrics").status, 200);
+  request_.identity = {"checkout", Role::kAgent};
+  EXPECT_EQ(Ask("/metrics").status, 403);
+}
+
+TEST_F(OperatorPlaneTest, WhoAsksTooOftenWaitsAndTheOthersDoNot) {
+  plane_.set_rate_limit({.per_second = 0.5, .burst = 2});
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  const HttpResponse refused = Ask("/v1/status");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(Json::parse(refused.body)["code"], "RATE_LIMITED");
+  ASSERT_EQ(refused.headers.size(), 1u);
+  EXPECT_EQ(refused.headers[0].first, "Retry-After");
+  EXPECT_EQ(refused.headers[0].second, "2");
+  EXPECT_EQ(Ask("/livez").status, 200) << "health is exempt";
+  request_.identity = {"bob", Role::kViewer};
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  request_.identity = {};
+  for (const char* address : {"10.0.0.1", "10.0.0.2"}) {
+    request_.remote_address = address;
+    EXPECT_EQ(Ask("/v1/status").status, 401) << address;
+    EXPECT_EQ(Ask("/v1/status").status, 401) << address;
+    EXPECT_EQ(Ask("/v1/status").status, 429) << "guessing is slow, too: " << address;
+  }
 }
 
 }  // namespace

@@ -32,12 +32,14 @@ class RouterTest : public ::testing::Test {
     request.method = method;
     request.path = path;
     request.query = query;
+    request.identity = identity_;
     const auto exchange = std::make_shared<Exchange>();
     label_ = router_.Dispatch(request, exchange);
     return exchange->TakeResponse();
   }
 
   Router router_;
+  Identity identity_{"alice", Role::kOperator};
   std::string label_;
 };
 
@@ -64,6 +66,20 @@ TEST_F(RouterTest, WrongMethodIsToldWhatIsAllowed) {
   EXPECT_EQ(response.headers[0].first, "Allow");
   EXPECT_EQ(response.headers[0].second, "GET, POST, HEAD");
   EXPECT_EQ(label_, "/v1/limits");
+}
+
+TEST_F(RouterTest, ReadingIsForViewersAndChangingForOperators) {
+  identity_ = {"bob", Role::kViewer};
+  EXPECT_EQ(Ask("GET", "/v1/limits").body, "list");
+  for (const char* method : {"POST", "DELETE"}) {
+    const std::string path = method == std::string("POST") ? "/v1/limits" : "/v1/limits/a/b";
+    EXPECT_EQ(Ask(method, path).status, 403) << method;
+  }
+  EXPECT_EQ(label_, "/v1/limits/{d}/{i}") << "refusals are counted under their route";
+  identity_ = {};
+  EXPECT_EQ(Ask("HEAD", "/v1/limits").status, 401);
+  EXPECT_EQ(Ask("GET", "/v1/limits", "servce=x").status, 401)
+      << "before anything else is looked at";
 }
 
 TEST_F(RouterTest, UnknownParameterIsRefusedWithTheKnownOnes) {

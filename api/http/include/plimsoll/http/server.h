@@ -11,6 +11,8 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/access.h"
+#include "plimsoll/http/tls.h"
 
 namespace plimsoll {
 
@@ -24,6 +26,7 @@ struct ListenAddress {
 // What one listener accepts. A client that breaks a limit is answered if possible, and cut off.
 struct ListenerLimits {
   int connections_max = 1024;             // more are closed at once, and counted
+  int connections_per_address_max = 0;    // the same, of one client address; 0: no such limit
   std::uint32_t header_bytes_max = 8192;  // request line and headers together
   std::uint64_t body_bytes_max = 1 << 20;
   // For a request to arrive whole, from its first byte: cuts off clients that trickle.
@@ -43,6 +46,11 @@ struct ServerOptions {
   // Names, beside loopback names and the listen address, by which browsers may call the operator
   // plane: the defence against DNS rebinding.
   std::vector<std::string> api_hosts;
+  // Who may do what. Whoever listens beyond loopback must give rules.
+  AccessRules access = OpenAccess();
+  RateLimit api_rate_limit;
+  // Of both planes; without a context they are not encrypted.
+  TlsMaterial tls;
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
@@ -82,6 +90,14 @@ class Server {
   // These policies, which must be valid, hold from now on; `config_hash` is that of the
   // configuration they are from. Returns at once; grants follow. Thread-safe while the server runs.
   void SetPolicies(PolicySet policies, std::string config_hash);
+
+  // These rules hold from the next request on, also on connections there are. Thread-safe while the
+  // server runs.
+  void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit);
+
+  // Connections to come are encrypted with these certificates, or not at all without a context;
+  // those there are stay as they are. Thread-safe while the server runs.
+  void SetTls(const TlsMaterial& tls);
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.
