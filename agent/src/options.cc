@@ -102,8 +102,8 @@ void CheckTls(const AgentOptions& options, Violations& violations) {
     const std::optional<internal::Address> address = internal::ParseAddress(options.controllers[i]);
     if (!address.has_value() || address->tls) continue;
     violations.Add(absl::StrCat("controllers[", i, "] is '", options.controllers[i],
-                                      "', without encryption, but certificates are given: must "
-                                      "begin with https://"));
+                                "', without encryption, but certificates are given: must "
+                                "begin with https://"));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/openapi.h"
 #include "api/http/src/paging.h"
+#include "api/http/src/sizing_view.h"
 #include "api/http/src/timeseries.h"
 
 namespace plimsoll::internal {
@@ -204,6 +205,12 @@ std::vector<Route> OperatorPlane::Routes() {
        "/v1/events",
        {"dependency", "instance_id", "type", "reason", "since", "until", "page_size", "page_token"},
        bind(&OperatorPlane::Events)},
+      {"GET",
+       "/v1/sizing",
+       {"dependency"},
+       [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
+         exchange->Reply(Sizing(routed));
+       }},
       SnapshotRoute("/v1/timeseries", {"dependency", "instance_id", "metric", "since", "step"},
                     &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
@@ -300,7 +307,9 @@ void OperatorPlane::Poll() {
   watch_.Poll();
   if (!history_.IsDue(clock_.Now())) return;
   controller_.GetSnapshot([this](const SnapshotPtr& snapshot) {
-    if (history_.IsDue(snapshot->at)) history_.Record(*snapshot);
+    if (!history_.IsDue(snapshot->at)) return;
+    history_.Record(*snapshot);
+    sizing_.Observe(*snapshot);
   });
 }
 
@@ -326,6 +335,15 @@ void OperatorPlane::Metrics(const RoutedRequest& routed, const ExchangePtr& exch
   WithSnapshot(exchange, [this](const SnapshotPtr& snapshot) {
     return TextResponse(200, controller_.Metrics(snapshot), kMetricsContentType);
   });
+}
+
+HttpResponse OperatorPlane::Sizing(const RoutedRequest& routed) const {
+  const std::string dependency = routed.Parameter("dependency");
+  std::vector<SizingAdvice> advice = sizing_.Advise();
+  std::erase_if(advice, [&dependency](const SizingAdvice& one) {
+    return !Matches(dependency, one.dependency.value);
+  });
+  return JsonResponse(SizingView(advice));
 }
 
 HttpResponse OperatorPlane::Version() const {

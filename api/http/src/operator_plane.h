@@ -10,11 +10,12 @@
 #include "api/http/src/controller_view.h"
 #include "api/http/src/history.h"
 #include "api/http/src/host_check.h"
-#include "api/http/src/revisions.h"
 #include "api/http/src/rate_limiter.h"
+#include "api/http/src/revisions.h"
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
 #include "api/http/src/watch_feed.h"
+#include "plimsoll/controller/sizing.h"
 #include "plimsoll/core/clock.h"
 
 namespace plimsoll::internal {
@@ -77,6 +78,7 @@ class OperatorPlane final : public HttpService {
   void Event(const RoutedRequest& routed, const ExchangePtr& exchange);
   HttpResponse Timeseries(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Version() const;
+  HttpResponse Sizing(const RoutedRequest& routed) const;
   HttpResponse Status(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Dependencies(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Dependency(const RoutedRequest& routed, const Snapshot& snapshot) const;
@@ -94,6 +96,7 @@ class OperatorPlane final : public HttpService {
   ServerFacts facts_;
   const Clock& clock_;
   History history_;
+  SizingAdvisor sizing_;  // of the last hour with steps of five seconds
   WatchFeed watch_;
   Revisions revisions_;
   RateLimiter limiter_{RateLimit{}};

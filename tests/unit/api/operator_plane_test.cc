@@ -17,8 +17,10 @@ using ::testing::HasSubstr;
 
 class FixedClock final : public Clock {
  public:
-  Instant Now() const override { return SampleSnapshot().at; }
-  absl::Time WallTime() const override { return absl::FromUnixSeconds(1'780'000'000); }
+  Instant Now() const override { return SampleSnapshot().at + passed; }
+  absl::Time WallTime() const override { return absl::FromUnixSeconds(1'780'000'000) + passed; }
+
+  absl::Duration passed;
 };
 
 // Answers at once, from what the test put in.
@@ -437,6 +439,25 @@ TEST_F(OperatorPlaneTest, TheHistoryIsColumnsOfOneLength) {
   EXPECT_EQ(two["instance_id"], "checkout-0");
   EXPECT_EQ(two["step_seconds"], 30);
   EXPECT_EQ(two["columns"], Json({{"granted", {38}}, {"enforced", {38}}}));
+}
+
+TEST_F(OperatorPlaneTest, SizesAreAdvisedFromWhatWasRecorded) {
+  EXPECT_EQ(AskJson("/v1/sizing")["items"], Json::array());
+  DependencyRow& row = controller_.snapshot.dependencies[0];
+  row.admitted_per_second = 100;
+  row.latency_mean = absl::Milliseconds(100);
+  row.latency_p99 = absl::Milliseconds(250);
+  for (int i = 0; i < 12; ++i) {
+    plane_.Poll();
+    clock_.passed += absl::Seconds(5);
+    controller_.snapshot.at = clock_.Now();
+  }
+  const Json items = AskJson("/v1/sizing?dependency=" + row.policy.name.value)["items"];
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0]["needed"]["critical"], 25);
+  EXPECT_EQ(items[0]["needed"]["optional"], 10);
+  EXPECT_EQ(items[0]["measured"]["arrivals_per_second"], 100);
+  EXPECT_EQ(AskJson("/v1/sizing?dependency=other")["items"].size(), 0u);
 }
 
 TEST_F(OperatorPlaneTest, AQuestionForTheHistoryThatDoesNotFitIsRefused) {
