@@ -123,11 +123,10 @@ void ReadApi(MapReader api, Config& config, Faults& faults) {
   api.Size("body_max", server.api_limits.body_bytes_max);
   ReadHosts(api, server.api_hosts, faults);
   api.Whole("watchers_max", server.watchers_max);
-  if (server.watchers_max < 0 || server.watchers_max > server.api_limits.connections_max) {
+  if (server.watchers_max < 0 || server.watchers_max > kConnectionsMax) {
     faults.Add(api.Pointer("watchers_max"),
-               absl::StrCat("watchers_max = ", server.watchers_max,
-                            ": must be between 0 and api.connections_max, which is ",
-                            server.api_limits.connections_max));
+               absl::StrCat("watchers_max = ", server.watchers_max, ": must be between 0 and ",
+                            kConnectionsMax));
   }
   api.Later({"cors_origins"});
   api.Finish();

@@ -69,7 +69,7 @@ TEST(ConfigTest, TheHistoryAndTheStreamsHaveBounds) {
   EXPECT_THAT(FaultsOf("timeseries: {keep: 1s}" + rest),
               ElementsAre(HasSubstr("/timeseries/keep")));
   EXPECT_THAT(FaultsOf("timeseries: {keep: 24h}" + rest), ElementsAre(HasSubstr("which is 2h")));
-  EXPECT_THAT(FaultsOf("api: {watchers_max: 5000}" + rest), ElementsAre(HasSubstr("watchers_max")));
+  EXPECT_THAT(FaultsOf("api: {watchers_max: -1}" + rest), ElementsAre(HasSubstr("watchers_max")));
 }
 
 TEST(ConfigTest, SharesOfServicesAreRead) {
@@ -421,7 +421,7 @@ const std::vector<FaultCase>& KeyCases() {
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
        "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, state, "
-       "events, log, defaults, dependencies)"},
+       "events, timeseries, log, defaults, dependencies)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
