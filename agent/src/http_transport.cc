@@ -199,7 +199,11 @@ class TlsClient final : public BoundedClient, private httplib::SSLClient {
 
   void Bound(Instant deadline) override {
     BoundedClient::Bound(deadline);
-    if (is_socket_open() && PeerHasClosed()) stop();
+    // stop() may come from another thread, and frees what is looked at here.
+    socket_mutex_.lock();
+    const bool closed = socket_.is_open() && PeerHasClosed();
+    socket_mutex_.unlock();
+    if (closed) stop();
   }
 
  private:
