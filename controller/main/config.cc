@@ -178,6 +178,18 @@ void ReadState(MapReader state, Config& config, Faults& faults) {
   config.server.state_mode = config.state_mode == StateMode::kMemory ? "MEMORY" : "EMBEDDED";
 }
 
+void ReadConsole(MapReader console, Config& config, Faults& faults) {
+  std::string& path = config.server.console.base_path;
+  console.Flag("enabled", config.console);
+  console.Text("base_path", path);
+  console.Finish();
+  if (IsConsolePath(path)) return;
+  faults.Add("/console/base_path",
+             absl::StrCat("must be a path that begins with '/' and ends with \"/ui/\", such as "
+                          "\"/plimsoll/ui/\", not ",
+                          Quoted(path)));
+}
+
 void ReadLog(MapReader log, Config& config) {
   log.Word<LogLevel>("level",
                      {{"debug", LogLevel::kDebug},
@@ -209,13 +221,14 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
   ReadApi(top.Map("api"), config.server, faults);
   ReadAgents(top.Map("agents"), config, faults);
   ReadState(top.Map("state"), config, faults);
+  ReadConsole(top.Map("console"), config, faults);
   MapReader events = top.Map("events");
   events.Whole("keep", config.core.events_keep);
   events.Finish();
   ReadLog(top.Map("log"), config);
   ReportCoreViolations(config.core, faults);
   config.policies = ReadPolicies(top, DefaultPolicy(profile), config.core.lease, faults);
-  top.Later({"tls", "console", "metrics", "timeseries", "include", "observe_all"});
+  top.Later({"tls", "metrics", "timeseries", "include", "observe_all"});
   top.Finish();
 }
 

@@ -21,6 +21,8 @@ enum class StateMode {
 struct Config {
   ServerOptions server;
   CoreOptions core;
+  bool console =
+      true;  // whether the program serves the one it carries, at server.console.base_path
   StateMode state_mode = StateMode::kEmbedded;
   std::string state_dir = "/var/lib/plimsoll";
   LogLevel log_level = LogLevel::kInfo;

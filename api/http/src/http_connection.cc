@@ -84,6 +84,7 @@ void FillHead(const Message& message, HttpRequest& request) {
   request.host = ToStdString(message[http::field::host]);
   request.origin = ToStdString(message[http::field::origin]);
   request.content_type = ToStdString(message[http::field::content_type]);
+  request.if_none_match = ToStdString(message[http::field::if_none_match]);
   request.has_length = message.count(http::field::content_length) > 0;
 }
 
@@ -316,7 +317,7 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
   std::string head =
       absl::StrCat("HTTP/1.1 ", response.status, " ", ToStdString(http::obsolete_reason(status)),
                    "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
-                   "\r\nCache-Control: no-store\r\n");
+                   "\r\nCache-Control: ", response.cache_control, "\r\n");
   if (!response.content_type.empty() && HasBody(response.status)) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }

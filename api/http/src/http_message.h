@@ -19,6 +19,7 @@ struct HttpRequest {
   std::string host;    // as sent; empty if absent
   std::string origin;
   std::string content_type;
+  std::string if_none_match;
   bool has_length = false;  // Content-Length was there
   std::string body;
   std::string request_id;     // the caller's, or one of ours
@@ -29,6 +30,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // none if empty
   std::string body;
+  std::string cache_control = "no-store";
   std::vector<std::pair<std::string, std::string>> headers;
   // Instead of content type and body; the connection adds what it is about.
   std::optional<Problem> problem;

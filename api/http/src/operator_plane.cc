@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/http/src/console_routes.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/paging.h"
@@ -116,14 +117,14 @@ bool IsMoreAlive(const Row& a, const Row& b) {
 }  // namespace
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
-                             const Clock& clock)
+                             const Clock& clock, const Console& console)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
       clock_(clock),
-      router_(Routes()) {}
+      router_(Routes(console)) {}
 
-std::vector<Route> OperatorPlane::Routes() {
+std::vector<Route> OperatorPlane::Routes(const Console& console) {
   const auto bind =
       [this](void (OperatorPlane::*handler)(const RoutedRequest&, const ExchangePtr&)) {
         return [this, handler](const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -136,7 +137,7 @@ std::vector<Route> OperatorPlane::Routes() {
   const auto version = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
     exchange->Reply(Version());
   };
-  return {
+  std::vector<Route> routes = {
       {"GET", "/livez", {"verbose", "exclude"}, livez},
       {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
       {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
@@ -158,6 +159,8 @@ std::vector<Route> OperatorPlane::Routes() {
        bind(&OperatorPlane::Events)},
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
   };
+  for (Route& route : ConsoleRoutes(console)) routes.push_back(std::move(route));
+  return routes;
 }
 
 Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string> parameters,

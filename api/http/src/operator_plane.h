@@ -12,15 +12,17 @@
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/console.h"
 
 namespace plimsoll::internal {
 
-// The routes of operators: health, metrics, and views of the read model.
+// The routes of operators: health, metrics, views of the read model, and the console.
 // Confined to the operator plane's thread.
 class OperatorPlane final : public HttpService {
  public:
   // All three must outlive the plane and the exchanges it has not answered.
-  OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock);
+  OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock,
+                const Console& console = {});
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<const char*> patterns() const { return router_.patterns(); }
@@ -34,7 +36,7 @@ class OperatorPlane final : public HttpService {
   // Makes the answer once the snapshot is there.
   using Render = std::function<HttpResponse(const SnapshotPtr& snapshot)>;
 
-  std::vector<Route> Routes();
+  std::vector<Route> Routes(const Console& console);
   Route SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
                       HttpResponse (OperatorPlane::*render)(const RoutedRequest& routed,
                                                             const Snapshot& snapshot) const);

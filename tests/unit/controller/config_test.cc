@@ -93,7 +93,10 @@ state: {mode: memory, dir: /x}
 events: {keep: 11}
 log: {level: debug, format: json}
 auth: {allow_anonymous: []}
+console: {enabled: false, base_path: /plimsoll/ui/}
 )");
+  EXPECT_FALSE(config.console);
+  EXPECT_EQ(config.server.console.base_path, "/plimsoll/ui/");
   EXPECT_EQ(config.server.api.address, "::1");
   EXPECT_EQ(config.server.api.port, 1);
   EXPECT_EQ(config.server.agents.address, "127.0.0.1");
@@ -405,13 +408,16 @@ const std::vector<FaultCase>& KeyCases() {
       {"SwappedLetters", "agents: {laese: 5s}\n",
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
-       "1:1: /deps: unknown key (known here: auth, listen, api, agents, state, events, log, "
-       "defaults, dependencies)"},
+       "1:1: /deps: unknown key (known here: auth, listen, api, agents, state, console, "
+       "events, log, defaults, dependencies)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
        "1:10: /events/a\\nb: unknown key (known here: keep)"},
       {"Tls", "tls: {cert_file: x}\n", "1:1: /tls: not supported yet: remove it"},
+      {"ConsolePath", "console: {base_path: /console}\n",
+       "1:11: /console/base_path: must be a path that begins with '/' and ends with \"/ui/\", such "
+       "as \"/plimsoll/ui/\", not \"/console\""},
       {"TokensFile", "auth: {tokens_file: x}\n",
        "1:8: /auth/tokens_file: not supported yet: remove it"},
       {"Disabled", Dependency("mode: disabled"),

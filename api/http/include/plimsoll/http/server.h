@@ -11,6 +11,7 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/console.h"
 
 namespace plimsoll {
 
@@ -43,6 +44,7 @@ struct ServerOptions {
   // Names, beside loopback names and the listen address, by which browsers may call the operator
   // plane: the defence against DNS rebinding.
   std::vector<std::string> api_hosts;
+  Console console;  // none by default
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
