@@ -12,7 +12,7 @@ export class Problem extends Error {
   constructor(
     readonly status: number, readonly code: string, readonly detail: string,
     readonly hint = '', readonly requestId = '',
-    readonly errors: { pointer: string; detail: string }[] = [], readonly retryAfter = 0,
+    readonly errors: { pointer: string; detail: string; file?: string; line?: number; column?: number }[] = [], readonly retryAfter = 0,
   ) {
     super(detail);
   }

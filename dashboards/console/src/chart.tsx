@@ -15,7 +15,7 @@ export interface Line {
   steps?: boolean;
 }
 export interface Marker { time: number; value: number | null; id: string; text: string; down: boolean }
-export interface Band { from: number; to: number; colour: string }
+export interface Level { value: number; label: string } // a bound: a thin line with its name
 
 interface Props {
   label: string;
@@ -25,6 +25,7 @@ interface Props {
   unit: 'count' | 'seconds' | 'rate';
   height?: number;
   markers?: Marker[];
+  levels?: Level[];
   span: number; // seconds shown
   marked?: string; // id of the marker to stress
 }
@@ -58,6 +59,28 @@ function nearest(markers: Marker[], plot: uPlot, left: number): Marker | undefin
     if (d < distance) { best = marker; distance = d; }
   }
   return best;
+}
+
+function drawLevels(plot: uPlot, levels: Level[]): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = resolve('--muted');
+  ctx.lineWidth = ratio;
+  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = 'left';
+  for (const { value, label } of levels) {
+    const y = Math.round(plot.valToPos(value, 'y', true)) + 0.5;
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    ctx.globalAlpha = 0.55;
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    ctx.fillText(label, bbox.left + 6 * ratio, y - 4 * ratio);
+  }
+  ctx.restore();
 }
 
 function drawMarkers(plot: uPlot, markers: Marker[], stressed: string | undefined): void {
@@ -125,7 +148,7 @@ export function Chart(props: Props) {
     const axis = { stroke: resolve('--muted'), grid: { stroke: resolve('--grid'), width: 1 }, ticks: { show: false }, font: '11px system-ui, sans-serif' };
     const options: uPlot.Options = {
       width: element.clientWidth, height, legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: { sync: { key: 'plimsoll' }, y: false, points: { size: 6 }, drag: { x: false, y: false } },
       scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.12 : 1] } },
       axes: [
@@ -141,7 +164,7 @@ export function Chart(props: Props) {
         };
       })],
       hooks: {
-        draw: [(u) => drawMarkers(u, latest.current.markers ?? [], latest.current.marked)],
+        draw: [(u) => drawLevels(u, latest.current.levels ?? []), (u) => drawMarkers(u, latest.current.markers ?? [], latest.current.marked)],
         setCursor: [(u) => { tell(u.cursor.idx); showTip(u); }],
       },
     };

@@ -111,13 +111,21 @@ function pause(ms: number): Promise<void> {
   });
 }
 
-async function watch(): Promise<never> {
-  for (let attempt = 0; ; attempt += 1) {
-    while (hidden) await pause(1e9);
+async function watch(): Promise<void> {
+  for (let attempt = 0; !hidden; attempt += 1) {
     const before = stream.value;
     const wait = await watchOnce(attempt);
     if (before !== 'lost') attempt = 0;
-    await pause(wait);
+    if (!hidden) await pause(wait);
+  }
+}
+
+// The tab that has the lock has the stream; another one takes over when it is closed or hidden.
+async function lead(): Promise<never> {
+  for (;;) {
+    while (hidden) await pause(1e9);
+    if (navigator.locks && channel) await navigator.locks.request(`plimsoll-watch:${apiUrl('/v1')}`, watch);
+    else await watch();
   }
 }
 
@@ -126,7 +134,7 @@ function followVisibility(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer);
     if (document.hidden) {
-      timer = window.setTimeout(() => { hidden = true; abort?.abort(); }, HIDDEN_MS);
+      timer = window.setTimeout(() => { hidden = true; abort?.abort(); wake?.(); }, HIDDEN_MS);
       return;
     }
     if (hidden) stream.value = 'connecting';
@@ -144,11 +152,6 @@ export function start(): void {
     if (data.ask && abort) channel.postMessage({ state: stream.value });
   });
   token.subscribe(() => { abort?.abort(); wake?.(); });
-  if (navigator.locks && channel) {
-    channel.postMessage({ ask: true });
-    // The tab that has the lock has the stream; another one takes over when it closes.
-    void navigator.locks.request(`plimsoll-watch:${apiUrl('/v1')}`, () => watch());
-  } else {
-    void watch();
-  }
+  channel?.postMessage({ ask: true });
+  void lead();
 }

@@ -13,7 +13,7 @@ import * as router from './router';
 import { Banner, Help, Search, TopBar, useKeys } from './shell';
 import * as theme from './theme';
 import { Status } from './types';
-import { Empty } from './ui';
+import { Empty, TokenPrompt } from './ui';
 
 function decode(text: string): string {
   try {
@@ -24,6 +24,9 @@ function decode(text: string): string {
 }
 
 function Page({ status }: { status: Resource<Status> }) {
+  // Who may not even read this may read nothing: one question instead of one for each part of a page.
+  const denied = status.problem && (status.problem.status === 401 || status.problem.status === 403) ? status.problem : undefined;
+  if (denied) return <><h1 tabIndex={-1}>Plimsoll</h1><TokenPrompt problem={denied} /></>;
   const [first = '', second, ...more] = router.place.value.path.split('/');
   if (more.length === 0) {
     if (first === 'dependencies' && second) return <DependencyPage key={second} name={decode(second)} />;
@@ -38,7 +41,7 @@ function Page({ status }: { status: Resource<Status> }) {
       }
     }
   }
-  return <Empty title="There is no such page"><p><a href={router.href('')}>To the fleet</a></p></Empty>;
+  return <Empty title="There is no such page" top><p><a href={router.href('')}>To the fleet</a></p></Empty>;
 }
 
 const NAMES: Record<string, string> = { '': 'Fleet', instances: 'Instances', quota: 'Quota', events: 'Events', config: 'Configuration' };

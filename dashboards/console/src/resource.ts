@@ -19,6 +19,7 @@ interface Options {
 type Reader<T> = (etag: string) => Promise<Answer<T>>;
 
 const SETTLE_MS = 400; // a burst of events is one reading
+const GAP_MS = 1000; // between two readings, however many events there are
 
 export function useReader<T>(key: string | null, reader: Reader<T>, options: Options = {}): Resource<T> {
   const [, redraw] = useState(0);
@@ -35,10 +36,14 @@ export function useReader<T>(key: string | null, reader: Reader<T>, options: Opt
     let etag = '';
     let busy = false;
     let again = false;
+    let soon = false; // a reading is due that the stream asked for
+    let readAt = 0;
     let ended = false;
     const read = async () => {
       if (busy) { again = true; return; }
       busy = true;
+      soon = false;
+      readAt = Date.now();
       clearTimeout(timer);
       try {
         const answer = await reader(etag);
@@ -52,20 +57,24 @@ export function useReader<T>(key: string | null, reader: Reader<T>, options: Opt
       redraw((n) => n + 1);
       schedule();
     };
+    const gap = () => Math.max(SETTLE_MS, readAt + (wanted.current.every ?? GAP_MS) - Date.now());
     const schedule = () => {
       clearTimeout(timer);
       if (options.once && mine.data !== undefined && !again) return;
-      const wait = again ? SETTLE_MS : mine.problem?.retryAfter ? mine.problem.retryAfter * 1000 : wanted.current.every ?? pollMs.value;
+      const wait = again ? gap() : mine.problem?.retryAfter ? mine.problem.retryAfter * 1000 : wanted.current.every ?? pollMs.value;
       again = false;
       timer = window.setTimeout(() => (document.hidden ? schedule() : void read()), wait);
     };
     mine.reload = () => void read();
     void read();
-    const stopStream = onChange(() => {
-      if (options.once) return;
+    const stopStream = onChange((topic) => {
+      if (options.once || document.hidden) return;
+      if (busy) { again = true; return; }
+      const urgent = topic === 'reset' || topic === 'lost';
+      if (soon && !urgent) return;
+      soon = true;
       clearTimeout(timer);
-      if (busy) again = true;
-      else timer = window.setTimeout(() => void read(), SETTLE_MS);
+      timer = window.setTimeout(() => void read(), urgent ? SETTLE_MS : gap());
     });
     const stopToken = token.subscribe(() => { etag = ''; if (!busy) { clearTimeout(timer); timer = window.setTimeout(() => void read(), 0); } });
     return () => { ended = true; clearTimeout(timer); stopStream(); stopToken(); };

@@ -177,15 +177,22 @@ export interface ConfigStatus {
 
 export interface List<T> { items: T[]; next_page_token: string }
 
+interface Bounds { quota: number | null; floor: number | null; ceiling: number | null }
+
 export interface SizingRow {
   dependency: string;
-  arrival_rate?: number;
-  arrivals_per_second?: number;
-  latency_mean_seconds?: number | null;
-  latency_p99_seconds?: number | null;
-  floor?: number;
-  ceiling?: number;
-  quota?: number | null;
-  advised?: { floor?: number; ceiling?: number; quota?: number | null };
-  why?: string;
+  measured: {
+    span_seconds?: number;
+    arrivals_per_second: number;
+    arrivals_per_second_max?: number;
+    latency_mean_seconds: number | null;
+    latency_p99_seconds: number | null;
+    utilisation?: number;
+    rejected_share?: number;
+  };
+  needed: { in_flight_by_mean: number | null; in_flight_by_p99?: number | null; critical: number | null; optional: number | null };
+  advised: Bounds;
+  configured: Bounds;
+  reasons: string[];
+  remarks: { finding: string; message: string }[];
 }

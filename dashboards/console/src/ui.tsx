@@ -132,7 +132,7 @@ export function ProblemView({ problem, retry }: { problem: Problem; retry?: () =
     <div class="state" role="alert">
       <h2>{problem.status === 404 ? 'Not here' : problem.status === 0 ? 'No answer' : 'The controller refused'}</h2>
       <p>{problem.detail}</p>
-      {problem.errors.length > 0 && <ul>{problem.errors.map((e) => <li key={e.pointer}><code>{e.pointer}</code> {e.detail}</li>)}</ul>}
+      {problem.errors.length > 0 && <ul>{problem.errors.map((e) => <li key={e.pointer + e.detail}><code>{e.file ? `${e.file}:${e.line}:${e.column} ` : ''}{e.pointer}</code> {e.detail}</li>)}</ul>}
       {problem.hint && <p class="faint">{problem.hint}</p>}
       <p class="faint mono">{problem.code}{problem.requestId && ` · request ${problem.requestId}`}</p>
       {retry && <button type="button" onClick={retry}>Try again</button>}
@@ -140,8 +140,8 @@ export function ProblemView({ problem, retry }: { problem: Problem; retry?: () =
   );
 }
 
-export function Empty({ title, children }: Children & { title: string }) {
-  return <div class="state"><h2>{title}</h2>{children}</div>;
+export function Empty({ title, top = false, children }: Children & { title: string; top?: boolean }) {
+  return <div class="state">{top ? <h1 tabIndex={-1}>{title}</h1> : <h2>{title}</h2>}{children}</div>;
 }
 
 // What there is of a resource: it, why it is not there, or that it is on its way.

@@ -50,7 +50,7 @@ function Headline({ d, rows }: { d: Dependency; rows: Limit[] }) {
   }
   if (rows.length === 0) return <p class="headline">No instance has reported a limit for this dependency.</p>;
   if (d.mode !== 'ENFORCE') return <p class="headline">This dependency is in mode {d.mode.toLowerCase()}: nothing is refused; {rate(refused)} calls/s would be.</p>;
-  if (!refused) return <p class="headline good"><b>No calls are refused now.</b> {sentence(d, top, share)}</p>;
+  if (!refused) return <p class="headline good"><b>No calls are refused now:</b> {count(status.in_flight)} of {count(status.enforced)} are in use. What decides the limit is marked.</p>;
   return <p class="headline bad"><b>{rate(refused)} calls/s are refused.</b> {sentence(d, top, share)}</p>;
 }
 
@@ -64,11 +64,11 @@ function derive(row: Limit, capacity: number | null): Explanation {
   ];
   if (row.binding_constraint === 'OVERRIDE') steps.push({ name: 'override', value: row.wanted ?? row.enforced, text: 'Pinned by an operator.' });
   if (row.quota_share !== null) steps.push({ name: 'quota', value: row.quota_share, text: `The share of ${row.instance_id} is ${row.quota_share} of ${capacity ?? '–'}${demand}.` });
-  if (row.binding_constraint === 'FALLBACK') steps.push({ name: 'fallback', value: row.enforced, text: `The lease has ended; stage ${row.lease_stage.toLowerCase()}.` });
+  if (row.binding_constraint === 'FALLBACK') steps.push({ name: 'lease', value: row.enforced, text: `The lease has ended; stage ${row.lease_stage.toLowerCase()}.` });
   return { enforced: row.enforced, binding_constraint: row.binding_constraint, steps };
 }
 
-const STEP_OF: Record<string, string> = { QUOTA: 'quota', CEILING: 'bounds', FLOOR: 'bounds', ALGORITHM: 'algorithm', OVERRIDE: 'override', FALLBACK: 'fallback' };
+const STEP_OF: Record<string, string> = { QUOTA: 'quota', CEILING: 'bounds', FLOOR: 'bounds', ALGORITHM: 'algorithm', OVERRIDE: 'override', FALLBACK: 'lease' };
 
 function Ladder({ row, why }: { row: Limit; why: Explanation }) {
   const binding = STEP_OF[why.binding_constraint];
@@ -84,7 +84,7 @@ function Ladder({ row, why }: { row: Limit; why: Explanation }) {
       <li class="final">
         <span class="step">enforced</span>
         <strong>{count(why.enforced)}</strong>
-        <span class="text">{count(row.in_flight)} in flight now, at most {count(row.in_flight_max)} lately. One more is refused.</span>
+        <span class="text">{count(row.in_flight)} in flight now, at most {count(row.in_flight_max)} lately. {row.enforced !== null && `The call beyond ${row.enforced} is refused.`}</span>
       </li>
     </ol>
   );

@@ -26,20 +26,24 @@ const PAGES = {
   config: { path: 'config', shows: 'table.grid tbody tr:nth-child(3)' },
 };
 
-for (const [width, height] of [[1280, 720], [1920, 1080]]) {
-  for (const scheme of ['light', 'dark']) {
-    for (const [name, { path, shows }] of Object.entries(PAGES)) {
-      test(`${name} at ${width} × ${height}, ${scheme}`, () => visit(browser, { width, height, scheme }, async (visitor) => {
-        const page = await visitor.open(mock.url(path));
-        await page.locator(shows).first().waitFor();
-        await page.locator('.live.live').waitFor();
-        await page.waitForFunction(() => !document.querySelector('.skeleton'));
+const SIZES = [[1280, 720], [1920, 1080]];
+
+for (const scheme of ['light', 'dark']) {
+  for (const [name, { path, shows }] of Object.entries(PAGES)) {
+    test(`${name}, ${scheme}, at two sizes`, () => visit(browser, { scheme }, async (visitor) => {
+      const page = await visitor.open(mock.url(path));
+      await page.locator(shows).first().waitFor();
+      await page.locator('.live.live').waitFor();
+      await page.waitForFunction(() => !document.querySelector('.skeleton'));
+      for (const [width, height] of SIZES) {
+        await page.setViewportSize({ width, height });
+        await page.waitForFunction((wide) => document.documentElement.clientWidth <= wide && [...document.querySelectorAll('.plot')].every((plot) => Math.abs(plot.clientWidth - plot.querySelector('.uplot').clientWidth) < 2), width);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         assert.ok(overflow <= 0, `the page is ${overflow} pixels too wide`);
         await shot(page, `${name}-${width}x${height}-${scheme}`);
-        if (width === 1280) await assertAccessible(page);
-      }));
-    }
+      }
+      await assertAccessible(page);
+    }));
   }
 }
 

@@ -58,6 +58,22 @@ test('a stream that breaks is opened again from where it was', () => withMock({}
   });
 }));
 
+test('a storm of events neither starves the readings nor multiplies them', () => withMock({}, async (mock) => {
+  await visit(browser, {}, async (visitor) => {
+    const page = await visitor.open(mock.url());
+    await page.locator('.live.live').waitFor();
+    const storm = setInterval(() => mock.broadcast('limit', { dependency: 'payments-api' }), 40);
+    const read = () => page.waitForRequest(/\/v1\/dependencies\?/).then(() => Date.now());
+    await read();
+    const first = await read();
+    await read();
+    const third = await read();
+    clearInterval(storm);
+    assert.ok(third - first > 1500, `three readings within ${third - first} ms`);
+    assert.ok(third - first < 9000, `three readings took ${third - first} ms: no faster than without events`);
+  });
+}));
+
 test('without a free stream it polls, and says so', () => withMock({ streams: 0 }, async (mock) => {
   await visit(browser, { allowed: status(503) }, async (visitor) => {
     const page = await visitor.open(mock.url());
@@ -81,10 +97,32 @@ test('two tabs share a stream', () => withMock({}, async (mock) => {
   });
 }));
 
+test('a tab that is hidden for half a minute leaves the stream to another', () => withMock({}, async (mock) => {
+  await visit(browser, {}, async (visitor) => {
+    const first = await visitor.open(mock.url());
+    await first.locator('.live.live').waitFor();
+    await first.clock.install();
+    await first.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    const second = await visitor.open(mock.url('events'));
+    await second.locator('.live.live').waitFor();
+    const [stream] = mock.open;
+    const closed = new Promise((done) => { stream.on('close', done); });
+    const taken = second.waitForRequest(/\/v1\/watch/);
+    await first.clock.fastForward(31_000);
+    await closed;
+    await taken;
+    await second.locator('.live.live').waitFor();
+    assert.equal(mock.open.size, 1);
+  });
+}));
+
 test('a token is asked for, kept in the tab, and sent in no address', () => withMock({ token: 's3cret' }, async (mock) => {
   await visit(browser, { allowed: status(401) }, async (visitor) => {
     const page = await visitor.open(mock.url());
-    await page.getByText('A token is needed').first().waitFor();
+    await page.getByText('A token is needed').waitFor();
     await page.getByText('ask who runs the controller for one').first().waitFor();
     await assertAccessible(page);
     await shot(page, 'token-1280x720-light');

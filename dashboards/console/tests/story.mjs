@@ -97,7 +97,8 @@ export class Story {
       const n = this.numbers(index, this.now());
       const lost = index === 1 && i === 3;
       const binding = lost ? 'FALLBACK' : index === 0 && i % 5 === 4 ? 'ALGORITHM' : BINDING[index];
-      const enforced = lost ? 2 : share.granted;
+      const pinned = this.overrides.get(name)?.limit ?? Infinity;
+      const enforced = lost ? 2 : Math.min(share.granted, pinned);
       return { dependency: name, service: share.service, instance_id: share.instance_id, session: `7-${index}-${i}`, enforced: index === 7 ? null : enforced,
         algorithm_limit: binding === 'ALGORITHM' ? share.granted : share.wanted + 4, quota_share: n.quota === null ? null : share.granted, floor: 2, ceiling: 64, in_flight: Math.min(share.in_flight, enforced), binding_constraint: binding,
         in_flight_max: enforced, granted: share.granted, reserved: share.reserved, wanted: share.wanted, mode: index === 7 ? 'OBSERVE' : 'ENFORCE', lease_stage: lost ? 'BASE' : 'LEASE', age_seconds: lost ? 48.2 : share.silent_seconds,
@@ -166,8 +167,10 @@ export class Story {
   }
 
   sizing() {
-    return { items: NAMES.slice(0, 4).map(([dependency, , , quota, wanted, , p99]) => ({ dependency, arrivals_per_second: Math.round(wanted / (p99 * 0.5)), latency_mean_seconds: p99 * 0.5, latency_p99_seconds: p99, advised: { floor: 2, ceiling: Math.round(wanted * 1.5), quota: quota === null ? null : wanted },
-      why: `${wanted} calls are in flight on average (arrivals × mean latency); with headroom for critical work about ${wanted * 2}. ${quota !== null && quota < wanted ? `The quota of ${quota} is below that: calls will be refused.` : 'What is set fits.'}` })), next_page_token: '' };
+    return { items: NAMES.slice(0, 4).map(([dependency, , , quota, wanted, , p99]) => ({ dependency, measured: { span_seconds: 3600, steps: 720, instances: 8, arrivals_per_second: Math.round(wanted / (p99 * 0.5)), arrivals_per_second_max: Math.round(wanted / (p99 * 0.4)), latency_mean_seconds: p99 * 0.5, latency_p99_seconds: p99, utilisation: 0.7, utilisation_max: 0.98, rejected_share: 0.1 },
+      needed: { in_flight_by_mean: wanted, in_flight_by_p99: wanted * 2, critical: wanted * 2, optional: wanted }, advised: { floor: 2, ceiling: Math.round(wanted * 1.5), quota: wanted * 2 }, configured: { floor: 2, ceiling: 64, quota },
+      remarks: quota !== null && quota < wanted ? [{ finding: 'QUOTA_BELOW_NEED', message: `The quota of ${quota} is below the ${wanted * 2} that critical work needs: calls will be refused.` }] : [],
+      reasons: [`${wanted} calls are in flight at the busiest: arrivals × mean latency.`, `Critical work needs twice that, ${wanted * 2}.`] })), next_page_token: '' };
   }
 
   config() {

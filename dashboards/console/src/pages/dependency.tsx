@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { query } from '../api';
-import { Chart, Line, Marker } from '../chart';
+import { Chart, Level, Line, Marker } from '../chart';
 import { clock, count, percent, rate, seconds, setting, words } from '../format';
 import { History, METRICS, tail, useHistory, useRemember } from '../history';
 import { useAll, useResource } from '../resource';
@@ -47,6 +47,14 @@ function markersOf(events: LogEvent[], history: History): Marker[] {
   });
 }
 
+// All instances together.
+function levelsOf(d: Dependency): Level[] {
+  const n = d.status.instances;
+  const levels = [{ value: d.floor * n, label: `floor ${d.floor * n}` }, { value: d.ceiling * n, label: `ceiling ${d.ceiling * n}` }];
+  if (d.quota) levels.push({ value: d.quota.capacity, label: `quota ${d.quota.capacity}` });
+  return levels.filter((level) => level.value > 0);
+}
+
 function Graphs({ d, events, marked }: { d: Dependency; events: LogEvent[]; marked?: string }) {
   const minutes = Number(place.value.query.get('range')) || 15;
   const history = useHistory(d.name, METRICS, minutes, 5000);
@@ -65,7 +73,7 @@ function Graphs({ d, events, marked }: { d: Dependency; events: LogEvent[]; mark
         return (
           <>
             {all.seen && <p class="faint">This controller keeps no history: the graphs begin when this page was opened.</p>}
-            <Chart label="Concurrency" unit="count" lines={CONCURRENCY} height={230} markers={markers} marked={marked} {...common} />
+            <Chart label="Concurrency" unit="count" lines={CONCURRENCY} height={230} levels={levelsOf(d)} markers={markers} marked={marked} {...common} />
             <Chart label="Latency" unit="seconds" lines={LATENCY} height={140} {...common} />
             <Chart label="Calls" unit="rate" lines={CALLS} height={140} {...common} />
           </>

@@ -15,7 +15,8 @@ const PAGE = 100;
 function input(name: string, value: unknown): string {
   if (typeof value !== 'number') return typeof value === 'string' ? value : setting(value);
   if (name.endsWith('_seconds')) return seconds(value);
-  return Number.isInteger(value) ? count(value) : value.toPrecision(3);
+  if (Number.isInteger(value) || Math.abs(value) >= 1000) return count(Math.round(value));
+  return String(Number(value.toPrecision(3)));
 }
 
 // "latency 48 ms against a baseline of 11 ms → gradient 0.50 → 61 → 31"
@@ -114,7 +115,7 @@ export function EventPage({ id }: { id: string }) {
       <Show of={event}>{(e: LogEvent) => (
         <>
           <Panel title={title(e.type)} aside={<time dateTime={e.time}>{dateTime(e.time)}</time>}>
-            <p class="headline">{e.from !== undefined && <Change from={e.from} to={e.to ?? 0} />} <Message text={e.message} /></p>
+            <p class="headline">{e.from !== undefined && !e.message.includes(`${e.from} → ${e.to}`) && <Change from={e.from} to={e.to ?? 0} />} <Message text={e.message} /></p>
             <dl class="pairs wide">
               {e.dependency && <div><dt>dependency</dt><dd><a href={dependencyHref(e.dependency)}>{e.dependency}</a></dd></div>}
               {e.instance_id && <div><dt>instance</dt><dd><a href={dependencyHref(e.dependency ?? '', { instance: e.instance_id })}>{e.service}/{e.instance_id}</a></dd></div>}

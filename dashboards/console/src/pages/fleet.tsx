@@ -14,11 +14,12 @@ const SPARK_METRICS = ['in_flight', 'enforced'];
 const SNIPPET = `plimsoll::AgentOptions options;
 options.controllers = {"http://127.0.0.1:7481"};
 options.service = "checkout";
-auto agent = plimsoll::Agent::Start(options);
+const auto agent = plimsoll::Agent::Start(options);
 
-auto payments = agent->bulkhead("payments-api");
+auto& payments = (*agent)->bulkhead("payments-api");
 if (auto permit = payments.TryAcquire()) {
-  // call it, then permit->Succeed() or permit->Drop()
+  // make the call, and cut it at permit->time_left(); then
+  permit->Succeed();  // or Drop(), if it failed of overload
 }`;
 
 function DependencySpark({ name }: { name: string }) {
