@@ -130,7 +130,7 @@ export function ProblemView({ problem, retry }: { problem: Problem; retry?: () =
   if (problem.status === 401 || problem.status === 403) return <TokenPrompt problem={problem} />;
   return (
     <div class="state" role="alert">
-      <h2>{problem.status === 404 ? 'Not here' : problem.status === 0 ? 'No answer' : 'The controller refused'}</h2>
+      <h2>{problem.status === 404 ? 'Not here' : problem.status === 0 ? 'No answer' : problem.status >= 500 ? 'The controller failed' : 'The controller refused'}</h2>
       <p>{problem.detail}</p>
       {problem.errors.length > 0 && <ul>{problem.errors.map((e) => <li key={e.pointer + e.detail}><code>{e.file ? `${e.file}:${e.line}:${e.column} ` : ''}{e.pointer}</code> {e.detail}</li>)}</ul>}
       {problem.hint && <p class="faint">{problem.hint}</p>}
