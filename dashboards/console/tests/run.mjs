@@ -12,5 +12,5 @@ if (reason) {
   process.exit(77);
 }
 const tests = files.length ? files : ['dist_test.mjs', 'pages_test.mjs', 'states_test.mjs'];
-const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=spec', ...tests.map((file) => join(here, file))], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-force-exit', '--test-reporter=spec', ...tests.map((file) => join(here, file))], { stdio: 'inherit' });
 process.exit(status ?? 1);
