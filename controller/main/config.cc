@@ -177,6 +177,18 @@ void ReadState(MapReader state, Config& config, Faults& faults) {
   config.server.state_mode = config.state_mode == StateMode::kMemory ? "MEMORY" : "EMBEDDED";
 }
 
+void ReadConsole(MapReader console, Config& config, Faults& faults) {
+  std::string& path = config.server.console.base_path;
+  console.Flag("enabled", config.console);
+  console.Text("base_path", path);
+  console.Finish();
+  if (IsConsolePath(path)) return;
+  faults.Add("/console/base_path",
+             absl::StrCat("must be a path that begins with '/' and ends with \"/ui/\", such as "
+                          "\"/plimsoll/ui/\", not ",
+                          Quoted(path)));
+}
+
 void ReadLog(MapReader log, Config& config) {
   log.Word<LogLevel>("level",
                      {{"debug", LogLevel::kDebug},
@@ -214,6 +226,7 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
   metrics.Finish();
   ReadAgents(top.Map("agents"), config, faults);
   ReadState(top.Map("state"), config, faults);
+  ReadConsole(top.Map("console"), config, faults);
   MapReader events = top.Map("events");
   events.Whole("keep", config.core.events_keep);
   events.Finish();
@@ -221,7 +234,7 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
   ReadLog(top.Map("log"), config);
   ReportCoreViolations(config.core, faults);
   config.policies = ReadPolicies(top, DefaultPolicy(profile), config.core.lease, faults);
-  top.Later({"console", "include", "observe_all"});
+  top.Later({"include", "observe_all"});
   top.Finish();
 }
 

@@ -23,6 +23,8 @@ struct Config {
   ServerOptions server;  // access and certificates only after LoadReferences()
   AccessConfig access;
   CoreOptions core;
+  bool console =
+      true;  // whether the program serves the one it carries, at server.console.base_path
   StateMode state_mode = StateMode::kEmbedded;
   std::string state_dir = "/var/lib/plimsoll";
   LogLevel log_level = LogLevel::kInfo;

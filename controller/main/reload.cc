@@ -100,6 +100,8 @@ Settings FixedSettingsOf(const Config& config) {
   AddListener("api", config.server.api_limits, settings);
   AddListener("agents", config.server.agent_limits, settings);
   settings["api.hosts"] = absl::StrJoin(config.server.api_hosts, ",");
+  settings["console.enabled"] = Text(config.console);
+  settings["console.base_path"] = config.server.console.base_path;
   settings["agents.lease"] = Text(config.core.lease);
   settings["agents.hold_max"] = Text(config.core.hold_max);
   settings["agents.sync_min"] = Text(config.core.sync_min);

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "controller/main/reload.h"
 #include "controller/main/signals.h"
+#include "plimsoll/console/embedded_console.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/store/memory_store.h"
@@ -246,6 +247,10 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   core_options.seed = Random::FromEntropy().Next();
   Core core(core_options, config.policies, *state, clock.Now());
   ServerOptions server_options = config.server;
+  if (config.console) {
+    server_options.console = EmbeddedConsole();
+    server_options.console.base_path = config.server.console.base_path;
+  }
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);
   if (const absl::Status started = server.Start(); !started.ok()) {

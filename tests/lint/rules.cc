@@ -14,6 +14,7 @@ const std::vector<Layer>& Layers() {
       {"api/cli/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/simulation/", "controller/config/", "api/cli/"}},
+      {"dashboards/console/", {"plimsoll/http/", "plimsoll/console/"}},
       {"agent/middleware/", {"plimsoll/agent/", "plimsoll/middleware/", "agent/middleware/"}},
       {"agent/examples/",
        {"plimsoll/core/", "plimsoll/agent/", "plimsoll/middleware/", "plimsoll/wire/", "agent/"}},
@@ -29,7 +30,7 @@ const std::vector<Layer>& Layers() {
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/config/"}},
       {"controller/main/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/store/",
-        "plimsoll/http/", "controller/config/", "controller/main/"}},
+        "plimsoll/http/", "plimsoll/console/", "controller/config/", "controller/main/"}},
       {"controller/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/src/"}},
   };

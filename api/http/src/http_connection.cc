@@ -436,7 +436,7 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
   std::string head =
       absl::StrCat("HTTP/1.1 ", response.status, " ", ToStdString(http::obsolete_reason(status)),
                    "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
-                   "\r\nCache-Control: no-store\r\n");
+                   "\r\nCache-Control: ", response.cache_control, "\r\n");
   if (!response.content_type.empty() && HasBody(response.status)) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }

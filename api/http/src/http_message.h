@@ -46,6 +46,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // none if empty
   std::string body;
+  std::string cache_control = "no-store";
   std::vector<std::pair<std::string, std::string>> headers;
   // Instead of content type and body; the connection adds what it is about.
   std::optional<Problem> problem;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "api/http/src/console_routes.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/openapi.h"
@@ -146,16 +147,17 @@ bool IsMoreAlive(const Row& a, const Row& b) {
 }  // namespace
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
-                             const Clock& clock, const MemoryOptions& memory)
+                             const Clock& clock, const MemoryOptions& memory,
+                             const Console& console)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
       clock_(clock),
       history_(memory.history_step, memory.history_keep),
       watch_(controller, clock, memory.watchers_max),
-      router_(Routes()) {}
+      router_(Routes(console)) {}
 
-std::vector<Route> OperatorPlane::Routes() {
+std::vector<Route> OperatorPlane::Routes(const Console& console) {
   const auto bind =
       [this](void (OperatorPlane::*handler)(const RoutedRequest&, const ExchangePtr&)) {
         return [this, handler](const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -168,7 +170,7 @@ std::vector<Route> OperatorPlane::Routes() {
   const auto version = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
     exchange->Reply(Version());
   };
-  return {
+  std::vector<Route> routes = {
       {"GET",
        "/v1/openapi.json",
        {},
@@ -215,6 +217,8 @@ std::vector<Route> OperatorPlane::Routes() {
                     &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
   };
+  for (Route& route : ConsoleRoutes(console)) routes.push_back(std::move(route));
+  return routes;
 }
 
 Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string> parameters,

@@ -17,6 +17,7 @@
 #include "api/http/src/watch_feed.h"
 #include "plimsoll/controller/sizing.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/console.h"
 
 namespace plimsoll::internal {
 
@@ -27,13 +28,13 @@ struct MemoryOptions {
   int watchers_max = 256;
 };
 
-// The routes of operators: health, metrics, and views of the read model.
+// The routes of operators: health, metrics, views of the read model, and the console.
 // Confined to the operator plane's thread.
 class OperatorPlane final : public HttpService {
  public:
   // All three must outlive the plane and the exchanges it has not answered.
   OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock,
-                const MemoryOptions& memory = {});
+                const MemoryOptions& memory = {}, const Console& console = {});
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<const char*> patterns() const { return router_.patterns(); }
@@ -63,7 +64,7 @@ class OperatorPlane final : public HttpService {
 
   // False if the caller is too fast; then it is answered.
   bool CheckRate(const HttpRequest& request, Exchange& exchange);
-  std::vector<Route> Routes();
+  std::vector<Route> Routes(const Console& console);
   Route SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
                       SnapshotRender render);
   // Of a collection that has revisions: with ETag, and 304 for who knows it already.

@@ -11,7 +11,13 @@ namespace {
 
 bool IsVariable(const std::string& segment) { return segment.starts_with('{'); }
 
+bool IsRest(const std::string& segment) { return segment.ends_with("*}"); }
+
 bool Matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
+  if (IsRest(pattern.back())) {
+    return segments.size() >= pattern.size() &&
+           std::equal(pattern.begin(), pattern.end() - 1, segments.begin());
+  }
   return std::equal(pattern.begin(), pattern.end(), segments.begin(), segments.end(),
                     [](const std::string& part, const std::string& segment) {
                       return IsVariable(part) ? !segment.empty() : part == segment;
@@ -94,7 +100,9 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
   }
   const std::vector<std::string>& known = entry.route.parameters;
   for (const auto& [name, value] : *query) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const bool understood = std::find(known.begin(), known.end(), name) != known.end() ||
+                            (known.size() == 1 && known[0] == kAnyParameter);
+    if (understood) continue;
     exchange->Reply(
         ProblemResponse(400, "INVALID_ARGUMENT",
                         absl::StrCat("unknown parameter '", name, "'; this address knows ",
@@ -102,8 +110,9 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
     return;
   }
   RoutedRequest routed{request, {}, *std::move(query)};
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (IsVariable(entry.segments[i])) routed.names.push_back(segments[i]);
+  for (std::size_t i = 0; i < entry.segments.size(); ++i) {
+    if (IsVariable(entry.segments[i]) && !IsRest(entry.segments[i]))
+      routed.names.push_back(segments[i]);
   }
   entry.route.handler(routed, exchange);
 }

@@ -25,10 +25,15 @@ struct RoutedRequest {
 constexpr Role UsualRole(std::string_view method) {
   return method == "GET" || method == "HEAD" ? Role::kViewer : Role::kOperator;
 }
+// Stands for "whatever the client sends" among the parameters of a route.
+inline constexpr const char* kAnyParameter = "*";
 
 struct Route {
-  const char* method;   // GET serves HEAD as well
-  const char* pattern;  // "/v1/limits/{d}/{instance_id}": also the label in metrics
+  const char* method;  // GET serves HEAD as well
+  // "/v1/limits/{d}/{instance_id}": also the label in metrics. "{rest*}", at the end, stands for
+  // all segments that are left, at least one, be they empty; it is no name. Of two routes that
+  // match, the first counts.
+  const char* pattern;
   // The query parameters it understands; another one is refused.
   std::vector<std::string> parameters;
   std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;

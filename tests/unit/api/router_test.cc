@@ -14,7 +14,9 @@ class RouterTest : public ::testing::Test {
       : router_({{"GET", "/v1/limits", {"service"}, Tell("list")},
                  {"GET", "/v1/limits/{d}/{i}", {}, Tell("one")},
                  {"POST", "/v1/limits", {}, Tell("post")},
-                 {"DELETE", "/v1/limits/{d}/{i}", {}, Tell("delete")}}) {}
+                 {"DELETE", "/v1/limits/{d}/{i}", {}, Tell("delete")},
+                 {"GET", "/ui/assets/{file}", {}, Tell("asset")},
+                 {"GET", "/ui/{page*}", {kAnyParameter}, Tell("page")}}) {}
 
   static std::function<void(const RoutedRequest&, const ExchangePtr&)> Tell(std::string name) {
     return [name](const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -47,6 +49,22 @@ TEST_F(RouterTest, FindsTheRouteAndItsNames) {
   EXPECT_EQ(Ask("GET", "/v1/limits/a/b%2Dc").body, "one|a|b-c");
   EXPECT_EQ(label_, "/v1/limits/{d}/{i}");
   EXPECT_EQ(Ask("DELETE", "/v1/limits/a/b").body, "delete|a|b");
+}
+
+TEST_F(RouterTest, ARestTakesAllSegmentsThatAreLeftUnlessAnEarlierRouteMatches) {
+  for (const char* path : {"/ui/", "/ui/a", "/ui/a/b/c", "/ui/assets/a/b", "/ui//"}) {
+    EXPECT_EQ(Ask("GET", path).body, "page") << path;
+    EXPECT_EQ(label_, "/ui/{page*}");
+  }
+  EXPECT_EQ(Ask("GET", "/ui/assets/x").body, "asset|x");
+  EXPECT_EQ(Ask("GET", "/ui").status, 404);
+  EXPECT_EQ(Ask("GET", "/other/a").status, 404);
+}
+
+TEST_F(RouterTest, ARouteMayTakeAnyParameter) {
+  EXPECT_EQ(Ask("GET", "/ui/", "anything=1&more=2").body, "page");
+  EXPECT_EQ(Ask("GET", "/ui/", "a=%zz").status, 400);
+  EXPECT_EQ(Ask("GET", "/v1/limits", "anything=1").status, 400);
 }
 
 TEST_F(RouterTest, HeadIsServedAsGet) { EXPECT_EQ(Ask("HEAD", "/v1/limits").body, "list"); }

@@ -108,7 +108,10 @@ state: {mode: memory, dir: /x}
 events: {keep: 11}
 log: {level: debug, format: json}
 auth: {allow_anonymous: []}
+console: {enabled: false, base_path: /plimsoll/ui/}
 )");
+  EXPECT_FALSE(config.console);
+  EXPECT_EQ(config.server.console.base_path, "/plimsoll/ui/");
   EXPECT_EQ(config.server.api.address, "::1");
   EXPECT_EQ(config.server.api.port, 1);
   EXPECT_EQ(config.server.agents.address, "127.0.0.1");
@@ -421,7 +424,7 @@ const std::vector<FaultCase>& KeyCases() {
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
        "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, state, "
-       "events, timeseries, log, defaults, dependencies)"},
+       "console, events, timeseries, log, defaults, dependencies)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
@@ -451,6 +454,9 @@ const std::vector<FaultCase>& KeyCases() {
        "1:20: /api/rate_limit/burst: burst = 0: must be between 1 and 1e+06"},
       {"MetricsFlag", "metrics: {require_auth: yes}\n",
        "1:11: /metrics/require_auth: must be true or false, not \"yes\""},
+      {"ConsolePath", "console: {base_path: /console}\n",
+       "1:11: /console/base_path: must be a path that begins with '/' and ends with \"/ui/\", such "
+       "as \"/plimsoll/ui/\", not \"/console\""},
       {"Disabled", Dependency("mode: disabled"),
        "2:15: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
       {"LatencySignal", Dependency("window: {latency: median}"),

@@ -12,6 +12,7 @@
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/access.h"
+#include "plimsoll/http/console.h"
 #include "plimsoll/http/tls.h"
 
 namespace plimsoll {
@@ -51,6 +52,7 @@ struct ServerOptions {
   RateLimit api_rate_limit;
   // Of both planes; without a context they are not encrypted.
   TlsMaterial tls;
+  Console console;  // none by default
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
