@@ -13,7 +13,7 @@ class AgentPlane final : public HttpService {
   explicit AgentPlane(CoreDriver& driver);
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
-  std::vector<const char*> patterns() const { return router_.patterns(); }
+  std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
 
  private:
   void Register(const RoutedRequest& routed, const ExchangePtr& exchange);

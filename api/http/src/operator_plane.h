@@ -23,7 +23,7 @@ class OperatorPlane final : public HttpService {
   OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock);
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
-  std::vector<const char*> patterns() const { return router_.patterns(); }
+  std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
 
   // Of the configuration in force.
   const std::string& config_hash() const { return facts_.config_hash; }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/http/src/http_message.h"
@@ -38,8 +39,8 @@ class Router {
   // Calls the handler, or answers 400, 404 or 405 itself. Returns the label.
   const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
 
-  // For metrics that must exist before the first request.
-  std::vector<const char*> patterns() const;
+  // Method and pattern of each route, for metrics that must exist before the first request.
+  std::vector<std::pair<const char*, const char*>> labels() const;
 
  private:
   struct Entry {

@@ -79,6 +79,10 @@ class Server {
   // configuration they are from. Returns at once; grants follow. Thread-safe while the server runs.
   void SetPolicies(PolicySet policies, std::string config_hash);
 
+  // The configuration was read again and cannot be used; what holds stays in force. For metrics.
+  // Thread-safe.
+  void NoteReloadFailed();
+
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.
   void Stop(absl::Duration grace = absl::Milliseconds(200));
