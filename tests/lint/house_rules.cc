@@ -38,6 +38,7 @@ bool IsText(const std::string& path) {
 }
 bool IsOurs(const std::string& path) {
   return !Begins(path, "build/") && !Begins(path, ".git/") && path != "LICENSE" &&
+         path.find("node_modules/") == std::string::npos &&
          !Begins(path, "tests/conformance/netflix/");
 }
 
