@@ -36,6 +36,8 @@ constexpr Flag kFlags[] = {
     {"--port-file", "PATH",
      "once listening, write {\"agents\":PORT,\"api\":PORT,\"pid\":N} to PATH", nullptr,
      &CommandLine::port_path},
+    {"--list-metrics", nullptr, "print every metric as JSON, and end", &CommandLine::list_metrics,
+     nullptr},
     {"--version", nullptr, "print the version, and end", &CommandLine::version, nullptr},
     {"--help", nullptr, "print this, and end", &CommandLine::help, nullptr},
 };

@@ -11,6 +11,7 @@
 #include "controller/main/run.h"
 #include "controller/main/signals.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/metrics_list.h"
 #include "plimsoll/store/sqlite_store.h"
 
 namespace plimsoll {
@@ -107,6 +108,10 @@ int Main(const std::vector<std::string>& arguments) {
   }
   if (command->version) {
     Print(stdout, "plimsoll-controller " PLIMSOLL_VERSION "\n");
+    return kExitFine;
+  }
+  if (command->list_metrics) {
+    Print(stdout, MetricsListJson());
     return kExitFine;
   }
   absl::StatusOr<Config> config = Load(*command);

@@ -151,7 +151,8 @@ void LogNotice(const LogEvent& event, const Logger& logger) {
   logger.Log(good ? LogLevel::kInfo : LogLevel::kWarning, event.message, fields);
 }
 
-void LogFaults(const absl::Status& status, const Logger& logger) {
+void RefuseReload(const absl::Status& status, Server& server, const Logger& logger) {
+  server.NoteReloadFailed();
   const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
   for (const std::string& line : lines) {
     logger.Error(absl::StrCat("configuration: ", line));
@@ -196,9 +197,9 @@ void Reload(const RunOptions& options, Server& server, Config& running, const Lo
     return;
   }
   absl::StatusOr<Config> fresh = options.reload();
-  if (!fresh.ok()) return LogFaults(fresh.status(), logger);
+  if (!fresh.ok()) return RefuseReload(fresh.status(), server, logger);
   if (const absl::Status fits = CheckReload(running, *fresh); !fits.ok()) {
-    return LogFaults(fits, logger);
+    return RefuseReload(fits, server, logger);
   }
   const ConfigChanges changes = Compare(running, *fresh);
   for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});

@@ -136,6 +136,7 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   }
   NoteUnbooked(dependency, member, report);
   GatherWindows(dependency, member, report);
+  NotePush(member, report);
   member.reported = true;
   member.reported_at = now_;
   member.installed = report.installed;
@@ -144,6 +145,15 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   member.in_flight_max = report.in_flight_max;
   member.epoch_in_flight_max = std::max(member.epoch_in_flight_max, report.in_flight_max);
   return freed > 0;
+}
+
+// Only the newest limit is waited for: one that was replaced on the way is no longer of interest.
+void Core::Impl::NotePush(const Member& member, const DependencyReport& report) {
+  const auto has = [&](const GrantStamp& installed) {
+    return installed.epoch == epoch_ && installed.seq >= member.changed_seq;
+  };
+  if (member.changed_seq == Seq() || has(member.installed) || !has(report.installed)) return;
+  push_latencies_.Record(now_ - member.changed_at);
 }
 
 // In observe mode the books say what would be: that nobody is above the limit in force. Who was

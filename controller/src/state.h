@@ -104,6 +104,12 @@ struct EarlyLoss {
   absl::Duration life;
 };
 
+// How far the reservations may be above the quota, because it was larger before.
+struct Excess {
+  std::int64_t allowed = 0;
+  std::optional<Calls> quota;  // as of the last look
+};
+
 struct DependencyState {
   DependencyState(const Policy& its_policy, const LedgerTerms& terms)
       : policy(its_policy), lease(terms.lease), ledger(terms) {}
@@ -119,6 +125,7 @@ struct DependencyState {
   std::optional<BreakerRow::Change> breaker_change;  // the last one of that
   Ledger ledger;
   std::map<SessionId, Member> members;
+  Excess excess;
   std::int64_t unbooked = 0;  // sum over the members; to be changed by SetUnbooked() only
   std::map<ServiceId, ServiceState> services;  // that have members
   Ring ring;                                   // of the services
@@ -191,6 +198,9 @@ struct SessionState {
   std::optional<HeldSync> held;
   std::optional<PreparedAnswer> prepared;
 };
+
+// How far the reservations are above the quota; 0 without one.
+std::int64_t ExcessOf(const DependencyState& dependency);
 
 // The law of a policy, which must be valid; nothing for the pool law.
 std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy);

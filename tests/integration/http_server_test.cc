@@ -560,6 +560,28 @@ TEST_F(HttpServerTest, TheHistoryBeginsWithTheServer) {
   EXPECT_EQ(columns["granted"], Json::array({0}));
 }
 
+TEST_F(HttpServerTest, MetricsTellHowTheConfigurationWasReadAndEveryRouteFromTheStart) {
+  Start();
+  Register("checkout-0");
+  const auto page = [this] { return ParsePrometheusText(BodyOf(AskApi(Get("/metrics")))); };
+  const std::string prefix = "plimsoll_controller_";
+  const std::string successful = prefix + "config_last_reload_successful";
+  const PrometheusPage first = page();
+  EXPECT_EQ(first.Value(successful), 1);
+  const double loaded = first.Value(prefix + "config_last_reload_success_timestamp_seconds");
+  EXPECT_GT(loaded, 1e9);
+  EXPECT_EQ(first.Value(prefix + R"(http_requests_total{plane="api",method="GET",)"
+                                 R"(route="/v1/limits",code="200"})"),
+            0);
+  EXPECT_GT(first.Value(prefix + "decision_duration_seconds_count"), 0);
+  server_->NoteReloadFailed();
+  EXPECT_EQ(page().Value(successful), 0);
+  server_->SetPolicies({}, "f00d");
+  const PrometheusPage last = page();
+  EXPECT_EQ(last.Value(successful), 1);
+  EXPECT_GE(last.Value(prefix + "config_last_reload_success_timestamp_seconds"), loaded);
+}
+
 TEST_F(HttpServerTest, MetricsParseAndCountTheRequests) {
   Start();
   Register("checkout-0");

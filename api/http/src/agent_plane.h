@@ -14,7 +14,7 @@ class AgentPlane final : public HttpService {
   explicit AgentPlane(CoreDriver& driver);
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
-  std::vector<const char*> patterns() const { return router_.patterns(); }
+  std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
 
  private:
   // Who has sent what, on which session.

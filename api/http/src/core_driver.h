@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/core/duration_histogram.h"
 
 namespace plimsoll::internal {
 
@@ -60,6 +61,7 @@ class CoreDriver {
   absl::flat_hash_map<RequestId, Reply> waiting_;
   std::int64_t requests_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
+  DurationHistogram event_times_;
 };
 
 }  // namespace plimsoll::internal

@@ -37,7 +37,7 @@ class OperatorPlane final : public HttpService {
                 const MemoryOptions& memory = {}, const Console& console = {});
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
-  std::vector<const char*> patterns() const { return router_.patterns(); }
+  std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
   const Router& router() const { return router_; }
 
   // Looks at the controller if something is due. To be called every kPollPeriod.

@@ -117,10 +117,10 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
   entry.route.handler(routed, exchange);
 }
 
-std::vector<const char*> Router::patterns() const {
-  std::vector<const char*> patterns;
-  for (const Entry& entry : entries_) patterns.push_back(entry.route.pattern);
-  return patterns;
+std::vector<std::pair<const char*, const char*>> Router::labels() const {
+  std::vector<std::pair<const char*, const char*>> labels;
+  for (const Entry& entry : entries_) labels.emplace_back(entry.route.method, entry.route.pattern);
+  return labels;
 }
 
 }  // namespace plimsoll::internal

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/http/src/http_message.h"
@@ -54,8 +55,8 @@ class Router {
     for (const Entry& entry : entries_) see(entry.route);
   }
 
-  // For metrics that must exist before the first request.
-  std::vector<const char*> patterns() const;
+  // Method and pattern of each route, for metrics that must exist before the first request.
+  std::vector<std::pair<const char*, const char*>> labels() const;
 
  private:
   struct Entry {

@@ -61,6 +61,27 @@ Role MetricsRole(const AccessRules& rules) {
   return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
 }
 
+// How the configuration was read last. Thread-safe.
+class Loads {
+ public:
+  void Succeeded(absl::Time at) {
+    const MutexLock lock(mutex_);
+    facts_ = {true, at};
+  }
+  void Failed() {
+    const MutexLock lock(mutex_);
+    facts_.succeeded = false;
+  }
+  internal::LoadFacts Read() const {
+    const MutexLock lock(mutex_);
+    return facts_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  internal::LoadFacts facts_ ABSL_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 class Server::Impl final : public internal::ControllerView {
@@ -83,8 +104,12 @@ class Server::Impl final : public internal::ControllerView {
         tick_timer_(core_loop_),
         poll_timer_(api_loop_),
         store_(store) {
-    for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
-    for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
+    for (const auto& [method, route] : agent_plane_.labels())
+      agent_metrics_.AddRoute(method, route);
+    for (const auto& [method, route] : operator_plane_.labels()) {
+      api_metrics_.AddRoute(method, route);
+    }
+    loads_.Succeeded(clock.WallTime());
     agent_listener_.SetTls(options.tls.context);
     api_listener_.SetTls(options.tls.context);
     operator_plane_.set_rate_limit(options.api_rate_limit);
@@ -114,6 +139,7 @@ class Server::Impl final : public internal::ControllerView {
   std::uint16_t api_port() const { return api_listener_.port(); }
 
   void SetPolicies(PolicySet policies, std::string config_hash) {
+    loads_.Succeeded(clock_.WallTime());
     asio::post(core_loop_, [this, policies = std::move(policies)]() mutable {
       driver_.SetPolicies(std::move(policies));
     });
@@ -138,6 +164,8 @@ class Server::Impl final : public internal::ControllerView {
     asio::post(core_loop_, [this, context = tls.context] { agent_listener_.SetTls(context); });
     asio::post(api_loop_, [this, context = tls.context] { api_listener_.SetTls(context); });
   }
+
+  void NoteReloadFailed() { loads_.Failed(); }
 
   void Stop(absl::Duration grace) {
     if (!core_thread_.joinable()) return;
@@ -180,10 +208,18 @@ class Server::Impl final : public internal::ControllerView {
     Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
   }
   std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
-    return internal::ExportMetrics({std::move(snapshot), api_metrics_.Read(), agent_metrics_.Read(),
-                                    writer_->durations(), operator_plane_.watch_counts(),
-                                    internal::ReadProcessFacts(), options_.version,
-                                    operator_plane_.config_hash(), options_.metrics_pairs_max});
+    internal::MetricsInput input;
+    input.snapshot = std::move(snapshot);
+    input.api = api_metrics_.Read();
+    input.agent = agent_metrics_.Read();
+    input.store_writes = writer_->durations();
+    input.watch = operator_plane_.watch_counts();
+    input.process = internal::ReadProcessFacts();
+    input.version = options_.version;
+    input.config_hash = operator_plane_.config_hash();
+    input.load = loads_.Read();
+    input.pairs_max = options_.metrics_pairs_max;
+    return internal::ExportMetrics(input);
   }
   bool shutting_down() const override { return shutting_down_; }
 
@@ -222,6 +258,7 @@ class Server::Impl final : public internal::ControllerView {
   const Clock& clock_;
   internal::PlaneMetrics agent_metrics_;
   internal::PlaneMetrics api_metrics_;
+  Loads loads_;
   std::atomic<bool> shutting_down_ = false;
   asio::io_context core_loop_{1};
   asio::io_context api_loop_{1};
@@ -257,6 +294,7 @@ void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit
   impl_->SetAccess(rules, api_rate_limit);
 }
 void Server::SetTls(const TlsMaterial& tls) { impl_->SetTls(tls); }
+void Server::NoteReloadFailed() { impl_->NoteReloadFailed(); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

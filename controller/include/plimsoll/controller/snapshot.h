@@ -12,6 +12,7 @@
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/core/breaker.h"
+#include "plimsoll/core/duration_histogram.h"
 #include "plimsoll/core/grant.h"
 #include "plimsoll/core/histogram.h"
 #include "plimsoll/core/reason.h"
@@ -105,6 +106,9 @@ struct DependencyRow {
   std::int64_t granted = 0;  // sum of the newest limits
   // Sum of the reservations; <= quota but after a cut, or after a change from observe to enforce.
   std::int64_t reserved = 0;
+  // The part of `reserved` above the quota that may be there: what an earlier, larger quota gave
+  // and its holders have not given back yet. It only falls until the next cut.
+  std::int64_t draining = 0;
   // Part of `reserved` held for sessions that are silent for longer than the lease.
   std::int64_t orphaned = 0;
   std::int64_t wanted = 0;
@@ -151,6 +155,10 @@ struct Snapshot {
   int held_syncs = 0;
   std::array<std::int64_t, kSyncResults> syncs_total{};
   std::int64_t instances_expired_total = 0;
+  DurationHistogram report_ages;     // of connected instances, at every tick
+  DurationHistogram push_latencies;  // from a new limit to the report that it is installed
+  // What each event has cost, ticks included: filled in by whoever feeds the core.
+  DurationHistogram event_times;
   std::int64_t writes_total = 0;
   std::int64_t write_failures_total = 0;
 };

@@ -100,6 +100,9 @@ class Server {
   // Connections to come are encrypted with these certificates, or not at all without a context;
   // those there are stay as they are. Thread-safe while the server runs.
   void SetTls(const TlsMaterial& tls);
+  // The configuration was read again and cannot be used; what holds stays in force. For metrics.
+  // Thread-safe.
+  void NoteReloadFailed();
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.
