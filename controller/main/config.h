@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "controller/config/faults.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
@@ -42,8 +43,15 @@ Config DefaultConfig(Profile profile);
 // `name` and POINTER a JSON pointer. Pure.
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile);
+// The same, with the faults one by one.
+absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
+                                   Profile profile, Faults& faults);
+
+// What a dependency is that sets nothing.
+Policy DefaultPolicy(Profile profile);
 
 // The same for a file on disk. kNotFound or kUnavailable if it cannot be read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
+absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile, Faults& faults);
 
 }  // namespace plimsoll

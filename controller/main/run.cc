@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -14,9 +16,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
-#include "controller/main/reload.h"
+#include "controller/main/config_source.h"
 #include "controller/main/signals.h"
+#include "controller/operations/policy_book.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/store/memory_store.h"
@@ -118,53 +120,48 @@ void WarnOfFewFiles(const Config& config, const Logger& logger) {
 
 // Events that operators must not miss; good news are no warnings.
 void LogNotice(const LogEvent& event, const Logger& logger) {
-  const bool good =
-      event.type == EventType::kStoreRecovered || event.type == EventType::kPoliciesChanged;
+  static constexpr EventType kBad[] = {EventType::kStoreFailed,       EventType::kStoreLost,
+                                       EventType::kDeposed,           EventType::kLearningEnded,
+                                       EventType::kBreakerOpened,     EventType::kBreakerClosed,
+                                       EventType::kConfigReloadFailed};
+  const bool good = std::find(std::begin(kBad), std::end(kBad), event.type) == std::end(kBad);
   LogFields fields = {{"event", std::string(ToString(event.type))}, {"id", event.id}};
   if (!event.dependency.value.empty()) fields.emplace_back("dependency", event.dependency.value);
   logger.Log(good ? LogLevel::kInfo : LogLevel::kWarning, event.message, fields);
 }
 
-void LogFaults(const absl::Status& status, const Logger& logger) {
-  const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
-  for (const std::string& line : lines) {
-    logger.Error(absl::StrCat("configuration: ", line));
-  }
-  logger.Error("the configuration was not reloaded: the one from before stays in force");
+// Who changed what, beside the record in the store.
+void LogAudit(const AuditRecord& record, const Logger& logger) {
+  logger.Info("audit", {{"who", record.who},
+                        {"what", record.what},
+                        {"target", record.target},
+                        {"before", record.before},
+                        {"after", record.after},
+                        {"request_id", record.request_id},
+                        {"result", record.result}});
 }
 
-// SIGHUP: what cannot be used changes nothing.
-void Reload(const RunOptions& options, Server& server, Config& running, const Logger& logger) {
-  if (!options.reload) {
-    logger.Warning("there is no configuration file to reload");
-    return;
-  }
-  absl::StatusOr<Config> fresh = options.reload();
-  if (!fresh.ok()) return LogFaults(fresh.status(), logger);
-  if (const absl::Status fits = CheckReload(running, *fresh); !fits.ok()) {
-    return LogFaults(fits, logger);
-  }
-  const ConfigChanges changes = Compare(running, *fresh);
-  for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
-  for (const std::string& line : changes.needs_restart) {
-    logger.Warning("not changed: it needs a restart", {{"what", line}});
-  }
-  logger.Info("configuration reloaded",
-              {{"config_hash", fresh->server.config_hash},
-               {"changed", absl::StrCat(changes.policies.size())},
-               {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
-  running.policies = fresh->policies;
-  server.SetPolicies(std::move(fresh->policies), fresh->server.config_hash);
+PolicyBookOptions BookOptions(const Config& config, const RunOptions& options,
+                              const ConfigSource& source, const Logger& logger) {
+  PolicyBookOptions book;
+  book.file_policies = config.policies;
+  book.hash = config.server.config_hash;
+  book.defaults = DefaultPolicy(options.profile);
+  book.lease = config.core.lease;
+  if (source.has_file()) book.reread = [&source] { return source.Reread(); };
+  book.check = [&source](const std::string& text) { return source.Check(text); };
+  book.on_audit = [&logger](const AuditRecord& record) { LogAudit(record, logger); };
+  return book;
 }
 
-void ServeUntilTold(const RunOptions& options, Server& server, Config running,
-                    const Logger& logger) {
+void ServeUntilTold(const RunOptions& options, Server& server, const Logger& logger) {
   for (int signal = NextSignal();; signal = NextSignal()) {
     if (signal != SIGHUP) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       return;
     }
-    Reload(options, server, running, logger);
+    if (!options.load) logger.Warning("there is no configuration file to reload");
+    server.Reload("SIGHUP");
   }
 }
 
@@ -182,8 +179,15 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   clock.Refresh();
   CoreOptions core_options = config.core;
   core_options.seed = Random::FromEntropy().Next();
-  Core core(core_options, config.policies, *state, clock.Now());
+  const ConfigSource source(config, options.config_name, options.load, options.parse, logger);
+  PolicyBook book(BookOptions(config, options, source, logger), state->documents, clock.WallTime());
+  for (const std::string& notice : book.notices()) logger.Warning(notice);
+  const PolicyEvent in_force = book.InForce();
+  Core core(core_options, in_force.policies, *state, clock.Now());
+  // No agent has been heard yet: overrides hold from the first grant.
+  core.Apply(in_force, clock.Now());
   ServerOptions server_options = config.server;
+  server_options.operations = &book;
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);
   if (const absl::Status started = server.Start(); !started.ok()) {
@@ -194,7 +198,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   LogStart(config, *state, server, logger);
   const std::string& ports = options.port_path;
   absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
-  if (written.ok()) ServeUntilTold(options, server, config, logger);
+  if (written.ok()) ServeUntilTold(options, server, logger);
   LetSignalsKill();
   server.Stop();
   return written;

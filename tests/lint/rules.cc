@@ -26,9 +26,12 @@ const std::vector<Layer>& Layers() {
         "plimsoll/wire/", "plimsoll/simulation/", "controller/simulation/", "agent/src/"}},
       {"controller/config/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/config/"}},
+      {"controller/operations/",
+       {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/http/",
+        "controller/config/", "controller/operations/"}},
       {"controller/main/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/store/",
-        "plimsoll/http/", "controller/config/", "controller/main/"}},
+        "plimsoll/http/", "controller/config/", "controller/operations/", "controller/main/"}},
       {"controller/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/src/"}},
   };

@@ -84,6 +84,7 @@ void FillHead(const Message& message, HttpRequest& request) {
   request.host = ToStdString(message[http::field::host]);
   request.origin = ToStdString(message[http::field::origin]);
   request.content_type = ToStdString(message[http::field::content_type]);
+  request.if_match = ToStdString(message[http::field::if_match]);
   request.has_length = message.count(http::field::content_length) > 0;
 }
 

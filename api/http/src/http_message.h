@@ -19,6 +19,7 @@ struct HttpRequest {
   std::string host;    // as sent; empty if absent
   std::string origin;
   std::string content_type;
+  std::string if_match;
   bool has_length = false;  // Content-Length was there
   std::string body;
   std::string request_id;     // the caller's, or one of ours

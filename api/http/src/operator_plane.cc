@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
@@ -116,12 +117,40 @@ bool IsMoreAlive(const Row& a, const Row& b) {
 }  // namespace
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
-                             const Clock& clock)
+                             const Clock& clock, Operations* operations, ChangeHost* host)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
       clock_(clock),
+      operations_(operations),
+      changes_(operations == nullptr ? nullptr
+                                     : std::make_unique<ChangeQueue>(*operations, *host, clock)),
+      change_routes_(operations == nullptr ? nullptr
+                                           : std::make_unique<ChangeRoutes>(*operations, *changes_,
+                                                                            controller, clock)),
       router_(Routes()) {}
+
+std::string OperatorPlane::config_hash() const {
+  return operations_ == nullptr ? facts_.config_hash : operations_->config().hash;
+}
+
+void OperatorPlane::Reload(const std::string& who) {
+  if (changes_ == nullptr) return;
+  ChangeRequest request;
+  request.verb = ChangeVerb::kReload;
+  request.who = who;
+  changes_->Submit(std::move(request), [](const ChangePlan& /*plan*/) {});
+}
+
+std::optional<DependencyFacts> OperatorPlane::FactsOf(const DependencyId& name) const {
+  return operations_ == nullptr ? std::nullopt : operations_->Find(name);
+}
+
+ServerFacts OperatorPlane::Facts() const {
+  ServerFacts facts = facts_;
+  facts.config_hash = config_hash();
+  return facts;
+}
 
 std::vector<Route> OperatorPlane::Routes() {
   const auto bind =
@@ -136,13 +165,14 @@ std::vector<Route> OperatorPlane::Routes() {
   const auto version = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
     exchange->Reply(Version());
   };
-  return {
+  std::vector<Route> routes = {
       {"GET", "/livez", {"verbose", "exclude"}, livez},
       {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
       {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
       {"GET", "/v1/version", {}, version},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
-      SnapshotRoute("/v1/dependencies", {"page_size", "page_token"}, &OperatorPlane::Dependencies),
+      SnapshotRoute("/v1/dependencies", {"mode", "origin", "page_size", "page_token"},
+                    &OperatorPlane::Dependencies),
       SnapshotRoute("/v1/dependencies/{d}", {}, &OperatorPlane::Dependency),
       SnapshotRoute("/v1/dependencies/{d}/quota", {}, &OperatorPlane::Quota),
       SnapshotRoute("/v1/limits",
@@ -158,6 +188,10 @@ std::vector<Route> OperatorPlane::Routes() {
        bind(&OperatorPlane::Events)},
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
   };
+  if (change_routes_ != nullptr) {
+    for (Route& route : change_routes_->Routes()) routes.push_back(std::move(route));
+  }
+  return routes;
 }
 
 Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
@@ -225,17 +259,23 @@ HttpResponse OperatorPlane::Version() const {
 
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
                                    const Snapshot& snapshot) const {
-  return JsonResponse(StatusView(snapshot, facts_, Time()));
+  return JsonResponse(StatusView(snapshot, Facts(), Time()));
 }
 
 HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
                                          const Snapshot& snapshot) const {
+  const std::string mode = absl::AsciiStrToUpper(routed.Parameter("mode"));
+  const std::string origin = absl::AsciiStrToUpper(routed.Parameter("origin"));
   std::vector<std::pair<std::string, const DependencyRow*>> keyed;
   for (const DependencyRow& row : snapshot.dependencies) {
+    const bool fits = Matches(mode, std::string(ToString(row.mode))) &&
+                      Matches(origin, OriginOf(FactsOf(row.policy.name)));
+    if (!fits) continue;
     keyed.emplace_back(Key(row.policy.name), &row);
   }
   return ListResponse(routed, std::move(keyed), [this, &snapshot](const DependencyRow& row) {
-    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning, Time());
+    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning, Time(),
+                          FactsOf(row.policy.name));
   });
 }
 
@@ -243,8 +283,8 @@ HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
                                        const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(
-      DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time()));
+  return JsonResponse(DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning,
+                                     Time(), FactsOf(row->policy.name)));
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/http/src/change_queue.h"
+#include "api/http/src/change_routes.h"
 #include "api/http/src/controller_view.h"
 #include "api/http/src/host_check.h"
 #include "api/http/src/router.h"
@@ -20,14 +22,22 @@ namespace plimsoll::internal {
 class OperatorPlane final : public HttpService {
  public:
   // All three must outlive the plane and the exchanges it has not answered.
-  OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock);
+  // With `operations`, operators may change something; `host` makes it so.
+  OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock,
+                Operations* operations = nullptr, ChangeHost* host = nullptr);
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<const char*> patterns() const { return router_.patterns(); }
 
   // Of the configuration in force.
-  const std::string& config_hash() const { return facts_.config_hash; }
-  void set_config_hash(std::string hash) { facts_.config_hash = std::move(hash); }
+  std::string config_hash() const;
+
+  // What the configuration file says now is to hold. Does nothing without operations.
+  void Reload(const std::string& who);
+  // Ends what has expired.
+  void TickChanges() {
+    if (changes_ != nullptr) changes_->Tick();
+  }
 
  private:
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
@@ -56,10 +66,16 @@ class OperatorPlane final : public HttpService {
   void WithSnapshot(const ExchangePtr& exchange, Render render);
   TimeBase Time() const { return {clock_.Now(), clock_.WallTime()}; }
 
+  std::optional<DependencyFacts> FactsOf(const DependencyId& name) const;
+  ServerFacts Facts() const;
+
   ControllerView& controller_;
   const HostCheck hosts_;
-  ServerFacts facts_;
+  const ServerFacts facts_;
   const Clock& clock_;
+  Operations* const operations_;
+  const std::unique_ptr<ChangeQueue> changes_;  // null without operations
+  const std::unique_ptr<ChangeRoutes> change_routes_;
   const Router router_;
 };
 

@@ -22,8 +22,10 @@ struct RoutedRequest {
 };
 
 struct Route {
-  const char* method;   // GET serves HEAD as well
-  const char* pattern;  // "/v1/limits/{d}/{instance_id}": also the label in metrics
+  const char* method;  // GET serves HEAD as well
+  // "/v1/limits/{d}/{instance_id}" or "/v1/dependencies/{d}:reset": also the label in metrics. What
+  // stands for {} has no colon.
+  const char* pattern;
   // The query parameters it understands; another one is refused.
   std::vector<std::string> parameters;
   std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 
@@ -51,7 +52,7 @@ class Countdown {
 
 }  // namespace
 
-class Server::Impl final : public internal::ControllerView {
+class Server::Impl final : public internal::ControllerView, public internal::ChangeHost {
  public:
   Impl(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
       : options_(options),
@@ -61,12 +62,14 @@ class Server::Impl final : public internal::ControllerView {
             options.on_notice),
         agent_plane_(driver_),
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
-                        {options.version, options.state_mode, options.config_hash}, clock),
+                        {options.version, options.state_mode, options.config_hash}, clock,
+                        options.operations, this),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
                         agent_metrics_, clock),
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
                       clock),
         tick_timer_(core_loop_),
+        change_timer_(api_loop_),
         store_(store) {
     for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
     for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
@@ -85,6 +88,7 @@ class Server::Impl final : public internal::ControllerView {
     agent_listener_.Start();
     api_listener_.Start();
     ScheduleTick();
+    if (options_.operations != nullptr) ScheduleChangeTick();
     core_thread_ = std::thread([this] { core_loop_.run(); });
     api_thread_ = std::thread([this] { api_loop_.run(); });
     return absl::OkStatus();
@@ -93,13 +97,8 @@ class Server::Impl final : public internal::ControllerView {
   std::uint16_t agent_port() const { return agent_listener_.port(); }
   std::uint16_t api_port() const { return api_listener_.port(); }
 
-  void SetPolicies(PolicySet policies, std::string config_hash) {
-    asio::post(core_loop_, [this, policies = std::move(policies)]() mutable {
-      driver_.SetPolicies(std::move(policies));
-    });
-    asio::post(api_loop_, [this, config_hash = std::move(config_hash)]() mutable {
-      operator_plane_.set_config_hash(std::move(config_hash));
-    });
+  void Reload(std::string who) {
+    asio::post(api_loop_, [this, who = std::move(who)] { operator_plane_.Reload(who); });
   }
 
   void Stop(absl::Duration grace) {
@@ -118,7 +117,11 @@ class Server::Impl final : public internal::ControllerView {
       ticking_ = false;
       tick_timer_.cancel();
     });
-    asio::post(api_loop_, [this] { api_listener_.Abort(); });
+    asio::post(api_loop_, [this] {
+      api_listener_.Abort();
+      changing_ = false;
+      change_timer_.cancel();
+    });
     // The loops end by themselves once nothing waits in them.
     api_thread_.join();
     core_thread_.join();
@@ -135,6 +138,17 @@ class Server::Impl final : public internal::ControllerView {
   }
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
+  }
+  void Commit(WriteBatch batch, std::function<void(absl::Status)> done) override {
+    writer_->Submit(std::move(batch), [this, done = std::move(done)](absl::Status status) {
+      asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
+    });
+  }
+  void Tell(std::vector<Event> events, std::function<void()> done) override {
+    asio::post(core_loop_, [this, events = std::move(events), done = std::move(done)] {
+      driver_.Tell(events);
+      asio::post(api_loop_, done);
+    });
   }
   std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
     return internal::ExportMetrics({std::move(snapshot), api_metrics_.Read(), agent_metrics_.Read(),
@@ -165,6 +179,18 @@ class Server::Impl final : public internal::ControllerView {
     });
   }
 
+  void ScheduleChangeTick() {
+    change_timer_.expires_after(kChangeTick);
+    change_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error || !changing_) return;
+      operator_plane_.TickChanges();
+      ScheduleChangeTick();
+    });
+  }
+
+  // How late an override may end.
+  static constexpr std::chrono::milliseconds kChangeTick{500};
+
   // Fixed at construction, or thread-safe.
   const ServerOptions options_;
   const Clock& clock_;
@@ -179,10 +205,12 @@ class Server::Impl final : public internal::ControllerView {
   bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
   internal::OperatorPlane operator_plane_;
+  bool changing_ = true;
   // Each confined to the thread of its plane.
   internal::HttpListener agent_listener_;
   internal::HttpListener api_listener_;
   asio::steady_timer tick_timer_;
+  asio::steady_timer change_timer_;
 
   Store& store_;
   std::optional<internal::StoreWriter> writer_;
@@ -196,9 +224,7 @@ Server::~Server() = default;
 absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }
 std::uint16_t Server::api_port() const { return impl_->api_port(); }
-void Server::SetPolicies(PolicySet policies, std::string config_hash) {
-  impl_->SetPolicies(std::move(policies), std::move(config_hash));
-}
+void Server::Reload(std::string who) { impl_->Reload(std::move(who)); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll
