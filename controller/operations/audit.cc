@@ -16,7 +16,8 @@ std::string ToJson(const AuditRecord& record) {
 }
 
 std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
+  const absl::Duration since = absl::Trunc(time - absl::UnixEpoch(), absl::Milliseconds(1));
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", absl::UnixEpoch() + since, absl::UTCTimeZone());
 }
 
 }  // namespace plimsoll

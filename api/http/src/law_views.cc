@@ -1,8 +1,11 @@
 #include "api/http/src/law_views.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "plimsoll/algorithms/law_settings.h"
 
@@ -25,16 +28,15 @@ Json View(const LogRule& value) { return ToString(value); }
 }  // namespace
 
 std::string SettingText(absl::Duration setting) {
-  constexpr std::pair<absl::Duration, const char*> kUnits[] = {{absl::Hours(1), "h"},
-                                                               {absl::Minutes(1), "m"},
-                                                               {absl::Seconds(1), "s"},
-                                                               {absl::Milliseconds(1), "ms"}};
-  for (const auto& [unit, name] : kUnits) {
+  if (setting == absl::ZeroDuration()) return "0s";
+  // Below a minute there is one unit.
+  if (setting < absl::Minutes(1)) return absl::FormatDuration(setting);
+  for (const auto& [unit, name] : {std::pair(absl::Hours(1), "h"), {absl::Minutes(1), "m"}}) {
     absl::Duration rest;
     const std::int64_t count = absl::IDivDuration(setting, unit, &rest);
-    if (rest == absl::ZeroDuration() && count > 0) return absl::StrCat(count, name);
+    if (rest == absl::ZeroDuration()) return absl::StrCat(count, name);
   }
-  return absl::StrCat(absl::ToDoubleMicroseconds(setting), "us");
+  return absl::StrFormat("%.9gs", absl::ToDoubleSeconds(setting));
 }
 
 void AddLawSettings(const AlgorithmConfig& config, Json& view) {

@@ -6,7 +6,7 @@
 
 namespace plimsoll::internal {
 
-// A setting in the largest unit in which it is whole, as files and bodies say it: "90s".
+// A setting in one unit, as files and bodies say it: "2.5s", "90s", "2h".
 std::string SettingText(absl::Duration setting);
 
 // Adds the settings of the law that is chosen, under its name. `fixed` has none.

@@ -238,7 +238,11 @@ std::string LearningText(const Snapshot& snapshot, Instant now) {
 
 Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBase& time) {
   std::int64_t limited = 0;
-  for (const DependencyRow& row : snapshot.dependencies) limited += row.wanted > row.granted;
+  std::int64_t overridden = 0;
+  for (const DependencyRow& row : snapshot.dependencies) {
+    limited += row.wanted > row.granted;
+    overridden += row.pinned.has_value();
+  }
   std::int64_t connected = 0;
   std::set<std::string> versions;
   for (const InstanceRow& row : snapshot.instances) {
@@ -256,6 +260,7 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
           {"dependencies",
            {{"total", snapshot.dependencies.size()},
             {"limited", limited},
+            {"overridden", overridden},
             {"learning", snapshot.learning ? snapshot.dependencies.size() : 0}}},
           {"agents",
            {{"connected", connected},
