@@ -38,7 +38,10 @@ Policy MakePolicy(const World& world) {
 PolicyEvent MakePolicies(const World& world) {
   PolicyEvent event;
   if (world.deleted) return event;
-  const Policy policy = MakePolicy(world);
+  Policy policy = MakePolicy(world);
+  // A quota that is drawn again is told again all the same, as part of another change.
+  const bool by_operator = world.scenario.operator_every.max < absl::InfiniteDuration();
+  if (!by_operator) policy.description = absl::StrFormat("since %d", world.queue.now().ns);
   event.policies = {{policy.name, policy}};
   if (world.pin != Override{}) event.overrides = {{policy.name, world.pin}};
   return event;
