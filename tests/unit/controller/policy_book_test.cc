@@ -306,9 +306,9 @@ TEST_F(PolicyBookTest, ResetAndEvictionAreToldToTheCore) {
   EXPECT_EQ(std::get<EvictEvent>(plan.events.at(0)).session, SessionId("7-1"));
 }
 
-class ReloadTest : public PolicyBookTest {
+class PolicyBookReloadTest : public PolicyBookTest {
  protected:
-  ReloadTest() {
+  PolicyBookReloadTest() {
     options_.reread = [this] { return reading_; };
     Restart();
   }
@@ -316,7 +316,7 @@ class ReloadTest : public PolicyBookTest {
   FileReading reading_;
 };
 
-TEST_F(ReloadTest, TheFileIsTakenEvenIfTheStoreFails) {
+TEST_F(PolicyBookReloadTest, TheFileIsTakenEvenIfTheStoreFails) {
   reading_.policies = PolicySet{{kFile, FilePolicy(kFile, 10)}};
   reading_.hash = "new";
   bool accepted = false;
@@ -327,7 +327,7 @@ TEST_F(ReloadTest, TheFileIsTakenEvenIfTheStoreFails) {
   EXPECT_TRUE(accepted);
 }
 
-TEST_F(ReloadTest, AFileThatCannotBeUsedChangesNothingAndIsTold) {
+TEST_F(PolicyBookReloadTest, AFileThatCannotBeUsedChangesNothingAndIsTold) {
   reading_.faults = {{"/dependencies/0/celing", "UNKNOWN_KEY", "unknown", "x.yaml", 3, 5}};
   const ChangePlan plan = Do(Request(ChangeVerb::kReload, DependencyId(), ""));
   EXPECT_EQ(plan.code, "CONFIG_INVALID");
@@ -343,7 +343,7 @@ TEST_F(ReloadTest, AFileThatCannotBeUsedChangesNothingAndIsTold) {
   EXPECT_THAT(book_->config().faults, IsEmpty());
 }
 
-TEST_F(ReloadTest, TheFileWinsANameAndTheOtherComesBackWhenItLetsGo) {
+TEST_F(PolicyBookReloadTest, TheFileWinsANameAndTheOtherComesBackWhenItLetsGo) {
   Ask(ChangeVerb::kPutDependency, kApi, kBody);
   reading_.policies = PolicySet{{kApi, FilePolicy(kApi, 7)}};
   const ChangePlan plan = Do(Request(ChangeVerb::kReload, DependencyId(), ""));
@@ -359,7 +359,7 @@ TEST_F(ReloadTest, TheFileWinsANameAndTheOtherComesBackWhenItLetsGo) {
   EXPECT_EQ(book_->InForce().policies.at(kApi).quota, 50);
 }
 
-TEST_F(ReloadTest, AnOverrideOfWhatIsNotInTheFileAnyMoreIsDropped) {
+TEST_F(PolicyBookReloadTest, AnOverrideOfWhatIsNotInTheFileAnyMoreIsDropped) {
   Ask(ChangeVerb::kPutOverride, kFile, kPin);
   reading_.policies = PolicySet{};
   Do(Request(ChangeVerb::kReload, DependencyId(), ""));
