@@ -201,13 +201,6 @@ void ReadLog(MapReader log, Config& config) {
   log.Finish();
 }
 
-Policy DefaultPolicy(Profile profile) {
-  Policy policy;
-  policy.algorithm.kind = AlgorithmKind::kFleetKnee;
-  if (profile == Profile::kDevelopment) policy.outage.base_lease = absl::Seconds(30);
-  return policy;
-}
-
 // Core options have names without their section, but for "events.keep".
 void ReportCoreViolations(const CoreOptions& core, Faults& faults) {
   ReportViolations(Validate(core), "/agents", "", faults);
@@ -240,6 +233,13 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
 
 }  // namespace
 
+Policy DefaultPolicy(Profile profile) {
+  Policy policy;
+  policy.algorithm.kind = AlgorithmKind::kFleetKnee;
+  if (profile == Profile::kDevelopment) policy.outage.base_lease = absl::Seconds(30);
+  return policy;
+}
+
 Config DefaultConfig(Profile profile) {
   Config config;
   config.server.api = {"127.0.0.1", 7480};
@@ -258,9 +258,14 @@ Config DefaultConfig(Profile profile) {
 
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile) {
+  Faults faults;
+  return ParseConfig(text, name, profile, faults);
+}
+
+absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
+                                   Profile profile, Faults& faults) {
   Config config = DefaultConfig(profile);
   config.server.config_hash = Fingerprint(text);
-  Faults faults;
   const YamlAdvice advice{"dependencies: []",
                           "what dependencies have in common under \"defaults\""};
   const std::optional<YamlNode> root = ParseYaml(text, advice, faults);
@@ -292,9 +297,14 @@ absl::Status LoadReferences(Config& config) {
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile) {
+  Faults faults;
+  return LoadConfig(path, profile, faults);
+}
+
+absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile, Faults& faults) {
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  absl::StatusOr<Config> config = ParseConfig(*text, path, profile);
+  absl::StatusOr<Config> config = ParseConfig(*text, path, profile, faults);
   if (!config.ok()) return config;
   if (absl::Status read = LoadReferences(*config); !read.ok()) return read;
   return config;

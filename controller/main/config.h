@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "controller/config/faults.h"
 #include "controller/main/access_config.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
@@ -46,6 +47,12 @@ Config DefaultConfig(Profile profile);
 // `name` and POINTER a JSON pointer. Pure.
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile);
+// The same, with the faults one by one.
+absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
+                                   Profile profile, Faults& faults);
+
+// What a dependency is that sets nothing.
+Policy DefaultPolicy(Profile profile);
 
 // The tokens of the file that the configuration names, if it does. Errors have one line per fault,
 // and never show what might be a token.
@@ -57,5 +64,6 @@ absl::Status LoadReferences(Config& config);
 // ParseConfig() and LoadReferences() for a file on disk. kNotFound or kUnavailable if one cannot be
 // read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
+absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile, Faults& faults);
 
 }  // namespace plimsoll

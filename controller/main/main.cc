@@ -32,10 +32,14 @@ std::string ConfigPath(const CommandLine& command) {
   return command.config_path;
 }
 
-absl::StatusOr<Config> Load(const CommandLine& command) {
-  const Profile profile = command.dev ? Profile::kDevelopment : Profile::kProduction;
+Profile ProfileOf(const CommandLine& command) {
+  return command.dev ? Profile::kDevelopment : Profile::kProduction;
+}
+
+absl::StatusOr<Config> Load(const CommandLine& command, Faults& faults) {
   const std::string path = ConfigPath(command);
-  return path.empty() ? DefaultConfig(profile) : LoadConfig(path, profile);
+  if (path.empty()) return DefaultConfig(ProfileOf(command));
+  return LoadConfig(path, ProfileOf(command), faults);
 }
 
 int CheckConfig(const CommandLine& command, const Config& config) {
@@ -65,7 +69,14 @@ RunOptions OptionsOf(const CommandLine& command) {
   options.port_path = command.port_path;
   if (command.state_lost) options.word = OperatorWord::kLost;
   if (command.trust_state) options.word = OperatorWord::kTrust;
-  if (!ConfigPath(command).empty()) options.reload = [command] { return Load(command); };
+  options.profile = ProfileOf(command);
+  options.config_name = ConfigPath(command);
+  if (!options.config_name.empty()) {
+    options.load = [command](Faults& faults) { return Load(command, faults); };
+  }
+  options.parse = [profile = options.profile](const std::string& text, Faults& faults) {
+    return ParseConfig(text, "the configuration", profile, faults);
+  };
   return options;
 }
 
@@ -114,7 +125,8 @@ int Main(const std::vector<std::string>& arguments) {
     Print(stdout, MetricsListJson());
     return kExitFine;
   }
-  absl::StatusOr<Config> config = Load(*command);
+  Faults faults;
+  absl::StatusOr<Config> config = Load(*command, faults);
   if (!config.ok()) {
     Print(stderr, absl::StrCat(std::string(config.status().message()), "\n"));
     return kExitInvalidConfig;
