@@ -1,9 +1,11 @@
 #include "agent/src/limiter.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
+#include "agent/src/lingering.h"
 #include "agent/src/sync_point.h"
 #include "agent/src/timer_thread.h"
 #include "plimsoll/core/check.h"
@@ -63,14 +65,6 @@ Calls Limiter::MostFor(const CallRequest& request, Calls limit) const {
   return shares_[request.priority].Of(limit);
 }
 
-std::uint32_t Limiter::Watch(Instant at, CallSite site) {
-  return watch_ == nullptr ? 0 : watch_->Enter(at, site);
-}
-
-void Limiter::LeaveTenant(std::uint32_t tenant, Calls cost) {
-  if (tenant != 0) tenants_->Leave(tenant, cost);
-}
-
 void Limiter::CountRefusal(const CallRequest& request, Rejection why) {
   rejected_.Count(ReasonOf(why), request.priority, request.cost);
 }
@@ -78,10 +72,11 @@ void Limiter::CountRefusal(const CallRequest& request, Rejection why) {
 void Limiter::Abandon() {
   UnregisterForkObserver(*this);
   Drain();
-  if (in_flight_.Orphan()) delete this;
+  if (in_flight_.Orphan()) Retire();
 }
 
-// The clock is read before the call is counted, and the reading serves three purposes: is the step
+// The clock is read before the call is counted, and only then is the reading made a moment, so that
+// the addition need not wait for the arithmetic. The reading serves three purposes: is the step
 // still in force, when is the call due, how long did it take. Should the thread be held up after
 // the reading, then it is as if it had been held up between admission and sending: its deadline
 // counts from the reading, so it lies within what the controller holds back for calls admitted at
@@ -89,20 +84,17 @@ void Limiter::Abandon() {
 // holds for a glance at the clock, which is early at worst. That the
 // words are loaded after the call is counted is what matters (rule A3); the agent's thread stores
 // them anew when a step has ended, before it reports the calls in flight.
-Admission Limiter::TryAcquire(CallSite site) {
-  if (in_flight_.calls() >= words_.Highest()) {
-    if (observing_.load(std::memory_order_relaxed) || draining_.load(std::memory_order_relaxed)) {
-      return RefuseOrObserve({.site = site}, Rejection::kLimit);
-    }
-    rejected_.CountPlain();
-    return Rejection::kLimit;
+Admission Limiter::EnterPlain(CallSite site) {
+  if (in_flight_.calls() >= words_.Highest()) [[unlikely]] {
+    return RefuseOrObserve({.site = site}, Rejection::kLimit);
   }
   const Deadline deadline = Deadline::Current();
   if (!deadline.never()) [[unlikely]] {
     return Try({.site = site, .deadline = deadline});
   }
-  const Instant at = clock_.Glance();
-  const InFlight::Entered call = in_flight_.Enter(at);
+  const Clock::Reading reading = clock_.Look();
+  const InFlight::Entered call = in_flight_.Enter([&] { return clock_.At(reading); });
+  const Instant at = call.at();
   const Calls limit = words_.LimitFor(call);
   if (call.calls() > limit) [[unlikely]] {
     return Observe({.site = site}, call, Rejection::kLimit);
@@ -116,10 +108,11 @@ Admission Limiter::TryAcquire(CallSite site) {
   if (call.calls() == limit) [[unlikely]] {
     at_limit_.Start(at);
   }
-  return Permit(this,
-                {.admitted_ns = at.ns,
-                 .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)),
-                 .watched = Watch(at, site)});
+  time_in_flight_.Enter(at, 1);
+  return {Permit::Key(), this,
+          HeldCall{.admitted_ns = at.ns,
+                   .deadline_ns = DeadlineNs(at, call_deadline_ns_.load(std::memory_order_seq_cst)),
+                   .watched = Watch(at, site)}};
 }
 
 CallRequest Limiter::RequestOf(const CallOptions& options, CallSite site) const {
@@ -187,7 +180,8 @@ bool Limiter::EnterTenant(const CallRequest& request, Calls limit) {
   return false;
 }
 
-Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit) {
+Admission Limiter::Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit) {
+  time_in_flight_.Enter(call.at(), request.cost);
   RaisePeak(call.calls(), call.at());
   if (call.calls() >= limit) at_limit_.Start(call.at());
   if (request.priority != 0) {
@@ -198,11 +192,12 @@ Permit Limiter::Admit(const CallRequest& request, const InFlight::Entered& call,
   }
   const std::int64_t policy_ns =
       DeadlineNs(call.at(), call_deadline_ns_.load(std::memory_order_seq_cst));
-  return Permit(this, {.admitted_ns = call.at().ns,
-                       .deadline_ns = std::min(policy_ns, request.deadline.lease_clock_ns()),
-                       .cost = request.cost,
-                       .tenant = request.tenant,
-                       .watched = Watch(call.at(), request.site)});
+  return {Permit::Key(), this,
+          HeldCall{.admitted_ns = call.at().ns,
+                   .deadline_ns = std::min(policy_ns, request.deadline.lease_clock_ns()),
+                   .cost = request.cost,
+                   .tenant = request.tenant,
+                   .watched = Watch(call.at(), request.site)}};
 }
 
 // A costly call may find the limit too low before that is reached to the last unit; until the next
@@ -227,7 +222,7 @@ Admission Limiter::RefuseOrObserve(const CallRequest& request, Rejection why) {
 // has returned false, every call that was admitted before is in flight for Measure().
 Admission Limiter::Observe(const CallRequest& request, const InFlight::Entered& call,
                            Rejection why) {
-  if (!Observes(call)) return RollBack(request, call.at(), why);
+  if (!Observes(call)) return RollBack(request, why);
   return AdmitObserved(request, call, why);
 }
 
@@ -236,17 +231,17 @@ bool Limiter::Observes(const InFlight::Entered& call) const {
          call.calls() <= kCallsMax;
 }
 
-Permit Limiter::AdmitObserved(const CallRequest& request, const InFlight::Entered& call,
-                              Rejection why) {
+Admission Limiter::AdmitObserved(const CallRequest& request, const InFlight::Entered& call,
+                                 Rejection why) {
   rejected_.Count(ReasonOf(why), request.priority, request.cost);
   would_reject_.Count(ReasonOf(why), request.priority, request.cost);
   if (request.tenant != 0) tenants_->Enter(request.tenant, request.cost);
   return Admit(request, call, words_.LimitFor(call));
 }
 
-Admission Limiter::RollBack(const CallRequest& request, Instant entered, Rejection why) {
+Admission Limiter::RollBack(const CallRequest& request, Rejection why) {
   const Rejection rejection = Refuse(why, request.priority, request.cost);
-  Leave(entered, request.cost);
+  Leave(request.cost);
   return rejection;
 }
 
@@ -263,21 +258,46 @@ void Limiter::RaisePeak(Calls calls, Instant at) {
   if (calls > seen) in_flight_max_.Note(at, calls);
 }
 
+// A success, which is the rule, leaves first and is counted then: what was written before the
+// atomic operation the processor would have to wait for, together with all the arithmetic that led
+// to it. Meanwhile the thread lingers, so that the limiter stays where it is even if this was its
+// last call. What must be seen with the call still in flight is done in order.
 void Limiter::End(Outcome outcome, const HeldCall& call) {
-  const Instant at = clock_.Glance();
+  const int stripe = ThreadStripe();
+  if (outcome != Outcome::kSuccess || stripe == kNoStripe || at_limit_.running() ||
+      due_work_ != nullptr) [[unlikely]] {
+    return EndInOrder(outcome, call, clock_.Glance());
+  }
+  LeaveTenant(call.tenant, call.cost);
+  if (call.watched != 0) watch_->Leave(call.watched);
+  PermitQueue* const queue = queue_;
+  const Calls cost = call.cost;
+  const Lingering lingering(stripe, this);
+  const Clock::Reading reading = clock_.Look();
+  const InFlight::Left left = in_flight_.Leave(cost);
+  const Instant at = clock_.At(reading);
+  counters_.CountSuccess(stripe, at.ns - call.admitted_ns, cost);
+  if (at.ns > call.deadline_ns) [[unlikely]] {
+    counters_.CountOverrun(cost);
+  }
+  time_in_flight_.Leave(at, cost);
+  lingering.End();
+  AfterLeaving(left, queue);
+}
+
+void Limiter::EndInOrder(Outcome outcome, const HeldCall& call, Instant at) {
   counters_.Count(outcome, at.ns - call.admitted_ns, call.cost);
   if (at.ns > call.deadline_ns) [[unlikely]] {
     counters_.CountOverrun(call.cost);
   }
-  if (at_limit_.running()) [[unlikely]] {
-    NoteEndAtLimit(at, call.cost);
-  }
+  if (at_limit_.running()) NoteEndAtLimit(at, call.cost);
   if (IsDue(at)) [[unlikely]] {
     due_work_->Run(*this, at);  // this call is still in flight, so the limiter stays
   }
   LeaveTenant(call.tenant, call.cost);
   if (call.watched != 0) watch_->Leave(call.watched);
-  Leave(at, call.cost);
+  time_in_flight_.Leave(at, call.cost);
+  Leave(call.cost);
 }
 
 void Limiter::EndLeaked(const HeldCall& call) {
@@ -293,14 +313,39 @@ void Limiter::NoteEndAtLimit(Instant at, Calls cost) {
 
 // The queue is looked up before: once the call has left, another thread may delete the limiter. The
 // queue is then without an owner or somebody else's, but it is still there.
-void Limiter::Leave(Instant at, Calls cost) {
+void Limiter::Leave(Calls cost) {
   PermitQueue* const queue = queue_;
-  const InFlight::Left left = in_flight_.Leave(at, cost);
+  AfterLeaving(in_flight_.Leave(cost), queue);
+}
+
+void Limiter::AfterLeaving(const InFlight::Left& left, PermitQueue* queue) {
   if (left.last_of_orphan) [[unlikely]] {
-    delete this;
+    Retire();
   } else if (left.waiting && queue != nullptr) [[unlikely]] {
     Reach(SyncPoint::kLeft);
     queue->Wake();
+  }
+}
+
+// Deletes this limiter, and those that could not be deleted before. One at which a thread lingers,
+// which is a matter of nanoseconds, is left to the next that retires.
+void Limiter::Retire() {
+  static std::atomic<Limiter*> retired{nullptr};
+  const auto keep = [](Limiter* limiter) {
+    limiter->next_retired_ = retired.load(std::memory_order_relaxed);
+    while (!retired.compare_exchange_weak(limiter->next_retired_, limiter,
+                                          std::memory_order_release, std::memory_order_relaxed)) {
+    }
+  };
+  Limiter* earlier = retired.exchange(nullptr, std::memory_order_acquire);
+  for (Limiter* limiter = this; limiter != nullptr;) {
+    if (Lingering::At(limiter)) {
+      keep(limiter);
+    } else {
+      delete limiter;
+    }
+    limiter = earlier;
+    if (earlier != nullptr) earlier = earlier->next_retired_;
   }
 }
 
@@ -373,8 +418,8 @@ void Limiter::CloseWindow(Instant at) {
   if (at <= cutter_.opened()) return;  // nothing was measured yet
   TakePeak(at);
   if (windows_.size() == kWindowsKept) windows_.erase(windows_.begin());
-  windows_.push_back(cutter_.Cut({counters_, in_flight_, rejected_, at_limit_}, function_.stamp,
-                                 std::exchange(window_peak_, 0), at));
+  windows_.push_back(cutter_.Cut({counters_, in_flight_, time_in_flight_, rejected_, at_limit_},
+                                 function_.stamp, std::exchange(window_peak_, 0), at));
   service_time_.Learn(windows_.back());
 }
 

@@ -24,6 +24,7 @@
 #include "agent/src/service_time.h"
 #include "agent/src/share.h"
 #include "agent/src/tenant_table.h"
+#include "agent/src/time_in_flight.h"
 #include "agent/src/timers.h"
 #include "agent/src/window_cutter.h"
 #include "plimsoll/agent/bulkhead.h"
@@ -63,8 +64,16 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   // needs it. TryAcquire() must not be called at the same time or later.
   void Abandon();
 
-  // A call of one unit and the first class: the shortest way.
-  Admission TryAcquire(CallSite site = CallSite::Here());
+  // A call of one unit and the first class: the shortest way. Shortest of all is a refusal, which
+  // is what there is most of when there is too much.
+  Admission TryAcquire(CallSite site = CallSite::Here()) {
+    if (in_flight_.calls() >= words_.Highest() && !observing_.load(std::memory_order_relaxed) &&
+        !draining_.load(std::memory_order_relaxed)) {
+      rejected_.CountPlain();
+      return Rejection::kLimit;
+    }
+    return EnterPlain(site);
+  }
   Admission TryAcquire(const CallOptions& options, CallSite site = CallSite::Here());
   // The two halves of the latter. Aborts if an option is out of range.
   CallRequest RequestOf(const CallOptions& options, CallSite site) const;
@@ -130,25 +139,33 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   bool InTime(const CallRequest& request, Instant at) const;
   bool Overtakes(const InFlight::Entered& call, std::uint32_t priority) const;
   bool EnterTenant(const CallRequest& request, Calls limit);
-  std::uint32_t Watch(Instant at, CallSite site);
-  void LeaveTenant(std::uint32_t tenant, Calls cost);
+  std::uint32_t Watch(Instant at, CallSite site) {
+    return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+  }
+  void LeaveTenant(std::uint32_t tenant, Calls cost) {
+    if (tenant != 0) tenants_->Leave(tenant, cost);
+  }
 
+  Admission EnterPlain(CallSite site);
   Attempt Enter(const CallRequest& request);
   Attempt TryPass(const CallRequest& request);
   Admission EndAttempt(const CallRequest& request, const Attempt& attempt);
-  Permit Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit);
+  Admission Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit);
   void NoteNoRoom(const CallRequest& request);
   Admission RefuseOrObserve(const CallRequest& request, Rejection why);
   Admission Observe(const CallRequest& request, const InFlight::Entered& call, Rejection why);
   bool Observes(const InFlight::Entered& call) const;
-  Permit AdmitObserved(const CallRequest& request, const InFlight::Entered& call, Rejection why);
+  Admission AdmitObserved(const CallRequest& request, const InFlight::Entered& call, Rejection why);
   std::optional<Admission> ObserveTurn(const CallRequest& request, Rejection why);
-  Admission RollBack(const CallRequest& request, Instant entered, Rejection why);
+  Admission RollBack(const CallRequest& request, Rejection why);
   Rejection Refuse(Rejection why, std::uint32_t priority, Calls cost);
   void RaisePeak(Calls calls, Instant at);
   void NoteEndAtLimit(Instant at, Calls cost);
-  void Leave(Instant at, Calls cost);
-  void LeaveQuietly(Instant at, Calls cost);
+  void EndInOrder(Outcome outcome, const HeldCall& call, Instant at);
+  void Leave(Calls cost);
+  void AfterLeaving(const InFlight::Left& left, PermitQueue* queue);
+  void LeaveQuietly(Calls cost);
+  void Retire();
   void WakeWaiting();
   void Stop(PermitQueue::Deliver how);
 
@@ -196,6 +213,9 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   alignas(64) std::array<std::atomic<std::int64_t>, kPriorityClassesMax> admitted_by_class_{};
   std::atomic<std::int64_t> units_beyond_first_{0};
 
+  // Written by every call, by each thread in a place of its own.
+  TimeInFlight time_in_flight_;
+
   // Written when the calls in flight reach a new height.
   alignas(64) RollingMax in_flight_max_;
 
@@ -211,6 +231,8 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   std::vector<Window> windows_;  // closed, not yet measured
   Calls window_peak_ = 0;
   Calls measured_peak_ = 0;
+
+  Limiter* next_retired_ = nullptr;  // of those that cannot be deleted yet
 };
 
 }  // namespace plimsoll::internal

@@ -30,7 +30,7 @@ std::optional<Admission> Limiter::TryBeforeWaiting(const CallOptions& options, C
   const bool waits = queue_ != nullptr && options.wait > std::chrono::nanoseconds::zero() &&
                      !observing_.load(std::memory_order_relaxed) && !FitsNever(request, limit());
   if (!waits) return EndAttempt(request, attempt);
-  if (attempt.call.has_value()) Leave(attempt.call->at(), request.cost);
+  if (attempt.call.has_value()) Leave(request.cost);
   return std::nullopt;
 }
 
@@ -52,7 +52,7 @@ bool Limiter::HasRoom(const CallRequest& request, Instant now) const {
 std::optional<Admission> Limiter::TryTurn(const CallRequest& request) {
   const Attempt attempt = Enter(request);
   if (!attempt.why.has_value()) return Admit(request, *attempt.call, attempt.limit);
-  if (attempt.call.has_value()) LeaveQuietly(attempt.call->at(), request.cost);
+  if (attempt.call.has_value()) LeaveQuietly(request.cost);
   if (observing_.load(std::memory_order_relaxed)) return ObserveTurn(request, *attempt.why);
   if (attempt.why == Rejection::kLimit && !FitsNever(request, limit())) return std::nullopt;
   return *attempt.why;
@@ -62,15 +62,15 @@ std::optional<Admission> Limiter::ObserveTurn(const CallRequest& request, Reject
   const auto call = in_flight_.TryEnter(clock_.Now(), request.cost, kCallsMax);
   if (!call.has_value()) return std::nullopt;
   if (Observes(*call)) return AdmitObserved(request, *call, why);
-  LeaveQuietly(call->at(), request.cost);
+  LeaveQuietly(request.cost);
   return std::nullopt;
 }
 
 // For one who holds the lock of the queue and looks after the others itself. What has been in for
 // an instant makes no room that was not there before. The limiter has its owner: while it has not,
 // nobody waits.
-void Limiter::LeaveQuietly(Instant at, Calls cost) {
-  PLIMSOLL_CHECK(!in_flight_.Leave(at, cost).last_of_orphan, "nobody waits at an orphan");
+void Limiter::LeaveQuietly(Calls cost) {
+  PLIMSOLL_CHECK(!in_flight_.Leave(cost).last_of_orphan, "nobody waits at an orphan");
 }
 
 absl::Duration Limiter::CallTime() const {
