@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
-
-using Violations = std::vector<std::string>;
 
 constexpr std::size_t kClassNameLengthMax = 32;
 constexpr int kTrackedMax = 8192;
@@ -29,80 +27,70 @@ bool IsClassName(const std::string& name) {
 void CheckShares(const std::vector<PriorityClass>& classes, Violations& violations) {
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const double share = classes[i].share;
-    const std::string what = absl::StrCat("classes[", i, "].share is ", share);
+    const std::string name = absl::StrCat("classes[", i, "].share");
     if (!IsShare(share)) {
-      violations.push_back(absl::StrCat(what, ": must be above 0 and at most 1"));
-    } else if (i == 0 && share != 1) {
-      violations.push_back(absl::StrCat(what, ": must be 1, or part of the limit is nobody's"));
-    } else if (i > 0 && share > classes[i - 1].share) {
-      violations.push_back(
-          absl::StrCat(what, ": must be at most that of the more important class before it"));
+      violations.Require(false, name, share, "must be above 0 and at most 1");
+    } else if (i == 0) {
+      violations.Require(share == 1, name, share, "must be 1, or part of the limit is nobody's");
+    } else {
+      violations.Require(!(share > classes[i - 1].share), name, share,
+                         "must be at most that of the more important class before it");
     }
   }
 }
 
 void CheckClasses(const std::vector<PriorityClass>& classes, Violations& violations) {
   if (classes.empty() || classes.size() > kPriorityClassesMax) {
-    violations.push_back(absl::StrCat("classes has ", classes.size(), " elements: must have 1 to ",
-                                      kPriorityClassesMax));
+    violations.Add(absl::StrCat("classes has ", classes.size(), " elements: must have 1 to ",
+                                kPriorityClassesMax));
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    const std::string what = absl::StrCat("classes[", i, "].name is '", classes[i].name, "'");
-    if (!IsClassName(classes[i].name)) {
-      violations.push_back(
-          absl::StrCat(what, ": must be 1 to ", kClassNameLengthMax, " of a-z, 0-9, '_'"));
-    } else if (!names.insert(classes[i].name).second) {
-      violations.push_back(absl::StrCat(what, ": must differ from those before it"));
+    const std::string name = absl::StrCat("classes[", i, "].name");
+    const std::string value = absl::StrCat("'", classes[i].name, "'");
+    if (IsClassName(classes[i].name)) {
+      violations.Require(names.insert(classes[i].name).second, name, value,
+                         "must differ from those before it");
+    } else {
+      violations.Require(false, name, value,
+                         absl::StrCat("must be 1 to ", kClassNameLengthMax, " of a-z, 0-9, '_'"));
     }
   }
   CheckShares(classes, violations);
 }
 
 void CheckQueue(const QueueOptions& queue, Violations& violations) {
-  if (queue.capacity < 0 || queue.capacity > kQueueCapacityMax) {
-    violations.push_back(
-        absl::StrCat("queue.capacity is ", queue.capacity, ": must be 0 to ", kQueueCapacityMax));
-  }
-  if (queue.codel_target.count() < 0) {
-    violations.push_back(absl::StrCat("queue.codel_target is ", queue.codel_target.count(),
-                                      " ns: must not be negative"));
-  }
+  violations.Require(queue.capacity >= 0 && queue.capacity <= kQueueCapacityMax, "queue.capacity",
+                     queue.capacity, absl::StrCat("must be 0 to ", kQueueCapacityMax));
+  violations.Require(queue.codel_target.count() >= 0, "queue.codel_target", queue.codel_target,
+                     "must not be negative");
   if (queue.codel_interval.count() <= 0) {
-    violations.push_back(absl::StrCat("queue.codel_interval is ", queue.codel_interval.count(),
-                                      " ns: must be positive"));
-  } else if (queue.codel_target > queue.codel_interval) {
-    violations.push_back(absl::StrCat("queue.codel_target is ", queue.codel_target.count(),
-                                      " ns: must be at most queue.codel_interval, which is ",
-                                      queue.codel_interval.count(), " ns"));
+    violations.Require(false, "queue.codel_interval", queue.codel_interval, "must be positive");
+    return;
   }
+  violations.Require(queue.codel_target <= queue.codel_interval, "queue.codel_target",
+                     queue.codel_target,
+                     absl::StrCat("must be at most queue.codel_interval, which is ",
+                                  queue.codel_interval.count(), " ns"));
 }
 
 void CheckTenants(const TenantOptions& tenants, Violations& violations) {
-  if (!IsShare(tenants.share)) {
-    violations.push_back(
-        absl::StrCat("tenants.share is ", tenants.share, ": must be above 0 and at most 1"));
-  }
-  if (tenants.tracked < 1 || tenants.tracked > kTrackedMax) {
-    violations.push_back(
-        absl::StrCat("tenants.tracked is ", tenants.tracked, ": must be 1 to ", kTrackedMax));
-  }
+  violations.Require(IsShare(tenants.share), "tenants.share", tenants.share,
+                     "must be above 0 and at most 1");
+  violations.Require(tenants.tracked >= 1 && tenants.tracked <= kTrackedMax, "tenants.tracked",
+                     tenants.tracked, absl::StrCat("must be 1 to ", kTrackedMax));
 }
 
 }  // namespace
 
 absl::Status Validate(const BulkheadOptions& options) {
-  Violations violations;
+  Violations violations(Violations::Form::kWords);
   CheckClasses(options.classes, violations);
   CheckQueue(options.queue, violations);
   CheckTenants(options.tenants, violations);
-  if (options.permit_age_max.count() < 0) {
-    violations.push_back(absl::StrCat("permit_age_max is ", options.permit_age_max.count(),
-                                      " ns: must not be negative"));
-  }
-  if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("bulkhead options: ", absl::StrJoin(violations, "; ")));
+  violations.Require(options.permit_age_max.count() >= 0, "permit_age_max", options.permit_age_max,
+                     "must not be negative");
+  return violations.ToStatus("bulkhead options");
 }
 
 }  // namespace plimsoll

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 #include "absl/time/time.h"
 #include "plimsoll/core/time.h"
 
@@ -18,20 +16,10 @@ class Codel {
   Codel(absl::Duration target, absl::Duration interval) : target_(target), interval_(interval) {}
 
   // Whether one who has waited for so long may go now.
-  bool Allows(absl::Duration waited, Instant now) const {
-    if (target_ <= absl::ZeroDuration() || now > interval_end_) return true;
-    return !overloaded_ || waited <= 2 * target_;
-  }
+  bool Allows(absl::Duration waited, Instant now) const;
 
   // Its turn has come, whether it is allowed or not. In order of time.
-  void Note(absl::Duration waited, Instant now) {
-    if (now > interval_end_) {
-      overloaded_ = shortest_ > target_;
-      interval_end_ = now + interval_;
-      shortest_ = waited;
-    }
-    shortest_ = std::min(shortest_, waited);
-  }
+  void Note(absl::Duration waited, Instant now);
 
   // Nobody waits any more. Whoever finds room before somebody waits again is not seen here and has
   // waited for nothing, which is then the shortest wait.

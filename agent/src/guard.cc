@@ -6,23 +6,27 @@
 
 #include "agent/src/guard_parts.h"
 #include "agent/src/longest_nap.h"
-#include "agent/src/violations.h"
 #include "plimsoll/core/check.h"
 #include "plimsoll/core/mutex.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
 
 using std::chrono::nanoseconds;
 
-void BlockFor(nanoseconds duration, const Clock& clock) {
+void BlockFor(nanoseconds duration, const std::stop_token& stop, const Clock& clock) {
   const Instant end = clock.Now() + absl::FromChrono(duration);
   Mutex mutex;
-  CondVar nobody_notifies;
+  CondVar stopped;
+  const std::stop_callback wake(stop, [&] {
+    const MutexLock lock(mutex);
+    stopped.NotifyAll();
+  });
   const MutexLock lock(mutex);
-  for (absl::Duration left = end - clock.Now(); left > absl::ZeroDuration();
-       left = end - clock.Now()) {
-    nobody_notifies.WaitFor(mutex, std::min(left, internal::kLongestNap));
+  for (absl::Duration left = end - clock.Now();
+       left > absl::ZeroDuration() && !stop.stop_requested(); left = end - clock.Now()) {
+    stopped.WaitFor(mutex, std::min(left, internal::kLongestNap));
   }
 }
 
@@ -30,15 +34,15 @@ void BlockFor(nanoseconds duration, const Clock& clock) {
 
 absl::Status Validate(const GuardOptions& options) {
   if (absl::Status retry = Validate(options.retry); !retry.ok()) return retry;
-  internal::Violations violations;
+  Violations violations(Violations::Form::kWords);
   violations.Require(options.attempt_timeout >= nanoseconds::zero(), "attempt_timeout",
-                     absl::StrCat(options.attempt_timeout.count(), " ns"), "zero or more");
+                     options.attempt_timeout, "must be zero or more");
   return violations.ToStatus("guard options");
 }
 
 Guard::Guard(GuardLayers layers, GuardOptions options)
     : Guard(layers, std::move(options),
-            std::make_unique<Parts>(RealClock(), Random::FromEntropy())) {}
+            std::make_unique<Parts>(RealClock(), Random::FromEntropy(), nullptr)) {}
 
 Guard::Guard(GuardLayers layers, GuardOptions options, std::unique_ptr<Parts> parts)
     : options_(std::move(options)), layers_(layers), parts_(std::move(parts)) {
@@ -52,9 +56,9 @@ Guard::Guard(GuardLayers layers, GuardOptions options, std::unique_ptr<Parts> pa
 
 Guard::~Guard() = default;
 
-void Guard::Pause(nanoseconds duration) {
+void Guard::Pause(nanoseconds duration, const std::stop_token& stop) {
   if (options_.pause) return options_.pause(duration);
-  BlockFor(duration, parts_->clock);
+  BlockFor(duration, stop, parts_->clock);
 }
 
 }  // namespace plimsoll

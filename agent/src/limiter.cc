@@ -175,9 +175,12 @@ bool Limiter::InTime(const CallRequest& request, Instant at) const {
 
 bool Limiter::EnterTenant(const CallRequest& request, Calls limit) {
   if (request.tenant == 0) return true;
-  if (tenants_->Enter(request.tenant, request.cost) <= tenants_->CapOf(limit)) return true;
-  tenants_->Leave(request.tenant, request.cost);
-  return false;
+  if (tenants_->Enter(request.tenant, request.cost) > tenants_->CapOf(limit)) {
+    tenants_->Leave(request.tenant, request.cost);
+    return false;
+  }
+  Reach(SyncPoint::kTenant);
+  return true;
 }
 
 Admission Limiter::Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit) {

@@ -16,11 +16,10 @@
 #include "agent/src/snapshot.h"
 #include "plimsoll/algorithms/algorithm.h"
 #include "plimsoll/core/types.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
-
-using Violations = std::vector<std::string>;
 
 constexpr AlgorithmKind kLaws[] = {
     AlgorithmKind::kFixed,    AlgorithmKind::kAimd,      AlgorithmKind::kVegas,
@@ -48,64 +47,45 @@ std::string NamesOfLaws() {
 AlgorithmConfig ConfigOf(const LocalBulkheadOptions& options, Violations& violations) {
   AlgorithmConfig config;
   const std::optional<AlgorithmKind> kind = LawNamed(options.algorithm);
-  if (!kind.has_value()) {
-    violations.push_back(
-        absl::StrCat("algorithm is '", options.algorithm, "': must be one of ", NamesOfLaws()));
-    return config;
-  }
+  violations.Require(kind.has_value(), "algorithm", absl::StrCat("'", options.algorithm, "'"),
+                     absl::StrCat("must be one of ", NamesOfLaws()));
+  if (!kind.has_value()) return config;
   config.kind = *kind;
   config.initial = options.initial;
   const bool fixed = *kind == AlgorithmKind::kFixed;
   config.floor = fixed ? options.initial : options.floor;
   config.ceiling = fixed ? options.initial : options.ceiling;
-  for (std::string& fault : internal::ReadLawSettings(options.settings, config)) {
-    violations.push_back(std::move(fault));
-  }
-  if (const absl::Status valid = Validate(config); !valid.ok()) {
-    violations.emplace_back(valid.message());
-  }
+  violations.AddAll(internal::ReadLawSettings(options.settings, config));
+  violations.Add(Validate(config));
   return config;
 }
 
 void CheckWindow(const LocalBulkheadOptions& options, Violations& violations) {
   const absl::Duration window = absl::FromChrono(options.window);
-  if (window < kWindowMin || window > kWindowMax) {
-    violations.push_back(
-        absl::StrCat("window is ", absl::FormatDuration(window), ": must be between 10ms and 1m"));
-  }
-  if (options.samples_min < 1 || options.samples_min > kSamplesMax) {
-    violations.push_back(absl::StrCat("samples_min is ", options.samples_min,
-                                      ": must be between 1 and ", kSamplesMax));
-  }
+  violations.Require(window >= kWindowMin && window <= kWindowMax, "window", window,
+                     "must be between 10ms and 1m");
+  violations.Require(options.samples_min >= 1 && options.samples_min <= kSamplesMax, "samples_min",
+                     options.samples_min, absl::StrCat("must be between 1 and ", kSamplesMax));
   const double percentile = options.percentile.value_or(0.5);
-  if (!(percentile > 0 && percentile < 1)) {
-    violations.push_back(
-        absl::StrCat("percentile is ", percentile, ": must be above 0 and below 1"));
-  }
-  if (!(options.drop_tolerance >= 0 && options.drop_tolerance < 1)) {
-    violations.push_back(absl::StrCat("drop_tolerance is ", options.drop_tolerance,
-                                      ": must be at least 0 and below 1"));
-  }
+  violations.Require(percentile > 0 && percentile < 1, "percentile", percentile,
+                     "must be above 0 and below 1");
+  violations.Require(options.drop_tolerance >= 0 && options.drop_tolerance < 1, "drop_tolerance",
+                     options.drop_tolerance, "must be at least 0 and below 1");
 }
 
 Violations ViolationsOf(const LocalBulkheadOptions& options) {
-  Violations violations;
-  if (!IsValidName(options.dependency)) {
-    violations.push_back(absl::StrCat("dependency is '", options.dependency,
-                                      "': must be 1 to 63 letters, digits, '.', '_', '~', '-' ",
-                                      "that begins and ends with a letter or digit"));
-  }
+  Violations violations(Violations::Form::kWords);
+  violations.Require(IsValidName(options.dependency), "dependency",
+                     absl::StrCat("'", options.dependency, "'"),
+                     "must be 1 to 63 letters, digits, '.', '_', '~', '-' that begins and ends "
+                     "with a letter or digit");
   ConfigOf(options, violations);
   CheckWindow(options, violations);
-  if (options.call_deadline.count() <= 0) {
-    violations.push_back(
-        absl::StrCat("call_deadline is ", options.call_deadline.count(), " ns: must be positive"));
-  }
-  if (const absl::Status valid = Validate(options.bulkhead); !valid.ok()) {
-    violations.emplace_back(valid.message());
-  }
+  violations.Require(options.call_deadline.count() > 0, "call_deadline", options.call_deadline,
+                     "must be positive");
+  violations.Add(Validate(options.bulkhead));
   if (options.bulkhead.permit_age_max.count() > 0) {
-    violations.emplace_back(
+    violations.Add(
         "bulkhead.permit_age_max is set: must be zero, as there is no thread that looks for old "
         "permits");
   }
@@ -137,10 +117,7 @@ std::unique_ptr<internal::LocalPilot> MakePilot(const LocalBulkheadOptions& opti
 }  // namespace
 
 absl::Status Validate(const LocalBulkheadOptions& options) {
-  const Violations violations = ViolationsOf(options);
-  if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("local bulkhead options: ", absl::StrJoin(violations, "; ")));
+  return ViolationsOf(options).ToStatus("local bulkhead options");
 }
 
 class LocalBulkhead::Impl {

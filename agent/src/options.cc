@@ -6,9 +6,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "agent/src/address.h"
 #include "plimsoll/core/types.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace internal {
@@ -57,54 +57,48 @@ std::optional<Address> ParseAddress(const std::string& text) {
 
 namespace {
 
-using Violations = std::vector<std::string>;
-
 constexpr std::size_t kZoneLengthMax = 63;
 constexpr char kNameRule[] =
     "1 to 63 letters, digits, '.', '_', '~', '-' that begins and ends with a letter or digit";
 
+std::string Quoted(const std::string& text) { return absl::StrCat("'", text, "'"); }
+
 void CheckControllers(const AgentOptions& options, Violations& violations) {
   if (options.controllers.empty()) {
-    violations.push_back("controllers is empty: give at least one address, http://host:port");
+    violations.Add("controllers is empty: give at least one address, http://host:port");
   }
   for (std::size_t i = 0; i < options.controllers.size(); ++i) {
-    if (internal::ParseAddress(options.controllers[i]).has_value()) continue;
-    violations.push_back(absl::StrCat("controllers[", i, "] is '", options.controllers[i],
-                                      "': must be http://host:port, port 1 to 65535"));
+    violations.Require(internal::ParseAddress(options.controllers[i]).has_value(),
+                       absl::StrCat("controllers[", i, "]"), Quoted(options.controllers[i]),
+                       "must be http://host:port, port 1 to 65535");
   }
 }
 
 void CheckName(const std::string& name, const std::string& value, Violations& violations) {
-  if (IsValidName(value)) return;
-  violations.push_back(absl::StrCat(name, " is '", value, "': must be ", kNameRule));
+  violations.Require(IsValidName(value), name, Quoted(value), absl::StrCat("must be ", kNameRule));
 }
 
 void CheckPositive(const std::string& name, std::chrono::milliseconds value,
                    Violations& violations) {
-  if (value.count() > 0) return;
-  violations.push_back(absl::StrCat(name, " is ", value.count(), " ms: must be positive"));
+  violations.Require(value.count() > 0, name, value, "must be positive");
 }
 
 }  // namespace
 
 absl::Status Validate(const AgentOptions& options) {
-  Violations violations;
+  Violations violations(Violations::Form::kWords);
   CheckControllers(options, violations);
   CheckName("service", options.service, violations);
   if (!options.instance.empty()) CheckName("instance", options.instance, violations);
   if (options.zone.size() > kZoneLengthMax) {
-    violations.push_back(absl::StrCat("zone has ", options.zone.size(), " characters: at most ",
-                                      kZoneLengthMax, " are allowed"));
+    violations.Add(absl::StrCat("zone has ", options.zone.size(), " characters: at most ",
+                                kZoneLengthMax, " are allowed"));
   }
   CheckPositive("connect_timeout", options.connect_timeout, violations);
   CheckPositive("answer_timeout", options.answer_timeout, violations);
-  if (options.release_timeout.count() < 0) {
-    violations.push_back(absl::StrCat("release_timeout is ", options.release_timeout.count(),
-                                      " ms: must not be negative"));
-  }
-  if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("agent options: ", absl::StrJoin(violations, "; ")));
+  violations.Require(options.release_timeout.count() >= 0, "release_timeout",
+                     options.release_timeout, "must not be negative");
+  return violations.ToStatus("agent options");
 }
 
 }  // namespace plimsoll

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "agent/src/retry_window.h"
-#include "agent/src/violations.h"
 #include "plimsoll/core/check.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
@@ -24,12 +24,13 @@ std::unique_ptr<internal::RetryWindow> MakeWindow(const RetryBudgetOptions& opti
 }  // namespace
 
 absl::Status Validate(const RetryBudgetOptions& options) {
-  internal::Violations violations;
-  violations.Require(options.ratio >= 0 && options.ratio <= 1, "ratio", options.ratio, "0 to 1");
+  Violations violations(Violations::Form::kWords);
+  violations.Require(options.ratio >= 0 && options.ratio <= 1, "ratio", options.ratio,
+                     "must be 0 to 1");
   violations.Require(options.min_per_second >= 0 && options.min_per_second <= kMinPerSecondMax,
-                     "min_per_second", options.min_per_second, "0 to 1000");
+                     "min_per_second", options.min_per_second, "must be 0 to 1000");
   violations.Require(options.window >= kWindowMin && options.window <= kWindowMax, "window",
-                     absl::StrCat(options.window.count(), " ns"), "1 second to 10 minutes");
+                     options.window, "must be 1 second to 10 minutes");
   return violations.ToStatus("retry budget options");
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/src/retry_decision.h"
-#include "agent/src/violations.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 
@@ -35,19 +35,21 @@ std::string_view ToString(RetryEnd end) {
       return "deadline";
     case RetryEnd::kRefused:
       return "refused";
+    case RetryEnd::kCancelled:
+      return "cancelled";
   }
   return "";
 }
 
 absl::Status Validate(const RetryPolicy& policy) {
-  internal::Violations violations;
+  Violations violations(Violations::Form::kWords);
   violations.Require(policy.attempts_max >= 1 && policy.attempts_max <= kAttemptsMax,
-                     "attempts_max", policy.attempts_max, "1 to 100");
+                     "attempts_max", policy.attempts_max, "must be 1 to 100");
   violations.Require(policy.backoff_first > nanoseconds::zero(), "backoff_first",
-                     absl::StrCat(policy.backoff_first.count(), " ns"), "positive");
+                     policy.backoff_first, "must be positive");
   violations.Require(
       policy.backoff_max >= policy.backoff_first && policy.backoff_max <= kBackoffMax,
-      "backoff_max", absl::StrCat(policy.backoff_max.count(), " ns"), "backoff_first to an hour");
+      "backoff_max", policy.backoff_max, "must be backoff_first to an hour");
   return violations.ToStatus("retry policy");
 }
 

@@ -7,7 +7,7 @@
 #include "agent/src/pool_workers.h"
 #include "agent/src/thread_pool_factory.h"
 #include "agent/src/timer_thread.h"
-#include "agent/src/violations.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
@@ -23,15 +23,15 @@ void LogToStderr(std::string_view line) {
 
 absl::Status Validate(const ThreadPoolOptions& options) {
   using std::chrono::nanoseconds;
-  internal::Violations violations;
+  Violations violations(Violations::Form::kWords);
   violations.Require(options.threads >= 1 && options.threads <= kThreadsMax, "threads",
-                     options.threads, "1 to 1000");
+                     options.threads, "must be 1 to 1000");
   violations.Require(options.queue_capacity >= 0 && options.queue_capacity <= kQueueMax,
-                     "queue_capacity", options.queue_capacity, "0 to 1000000");
-  violations.Require(options.timeout > nanoseconds::zero(), "timeout",
-                     absl::StrCat(options.timeout.count(), " ns"), "positive");
+                     "queue_capacity", options.queue_capacity, "must be 0 to 1000000");
+  violations.Require(options.timeout > nanoseconds::zero(), "timeout", options.timeout,
+                     "must be positive");
   violations.Require(options.drain_timeout >= nanoseconds::zero(), "drain_timeout",
-                     absl::StrCat(options.drain_timeout.count(), " ns"), "zero or more");
+                     options.drain_timeout, "must be zero or more");
   return violations.ToStatus("thread pool options");
 }
 

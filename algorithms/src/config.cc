@@ -4,36 +4,12 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
-
-template <typename T>
-const T& Printable(const T& value) {
-  return value;
-}
-std::string Printable(std::string_view value) { return std::string(value); }
-
-// Collects violations as `name = value: rule`.
-class Violations {
- public:
-  template <typename T>
-  void Require(bool holds, const std::string& name, const T& value, const std::string& rule) {
-    if (!holds) found_.push_back(absl::StrCat(name, " = ", Printable(value), ": ", rule));
-  }
-
-  absl::Status ToStatus() const {
-    if (found_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrJoin(found_, "; "));
-  }
-
- private:
-  std::vector<std::string> found_;
-};
 
 void CheckBounds(const AlgorithmConfig& config, Violations& violations) {
   const std::string at_most = absl::StrCat("must be at most ", kCallsMax);
@@ -56,7 +32,7 @@ void CheckReferenceBounds(const AlgorithmConfig& config, Violations& violations)
 // Written as "is inside" and never as "is outside", so that NaN is a violation.
 void CheckAimd(const AimdConfig& aimd, Violations& violations) {
   violations.Require(aimd.latency_threshold > absl::ZeroDuration(), "aimd.latency_threshold",
-                     absl::FormatDuration(aimd.latency_threshold), "must be above 0");
+                     aimd.latency_threshold, "must be above 0");
   violations.Require(aimd.backoff >= 0.5 && aimd.backoff < 1, "aimd.backoff", aimd.backoff,
                      "must be at least 0.5 and below 1");
   violations.Require(aimd.increase >= 1 && aimd.increase <= kCallsMax, "aimd.increase",
@@ -70,8 +46,8 @@ class Section {
   Section(std::string name, bool exact, Violations& violations)
       : name_(std::move(name)), exact_(exact), violations_(violations) {}
 
-  template <typename T>
-  void Require(bool holds, const std::string& key, const T& value, const std::string& rule) {
+  void Require(bool holds, const std::string& key, const Violations::Value& value,
+               const std::string& rule) {
     violations_.Require(holds, absl::StrCat(name_, ".", key), value, rule);
   }
   void WholeIn(const std::string& key, int value, int low, int high) {
@@ -84,7 +60,7 @@ class Section {
   }
   void Within(const std::string& key, absl::Duration value, absl::Duration low,
               absl::Duration high) {
-    Require(value >= low && value <= high, key, absl::FormatDuration(value),
+    Require(value >= low && value <= high, key, value,
             absl::StrCat("must be between ", absl::FormatDuration(low), " and ",
                          absl::FormatDuration(high)));
   }
@@ -105,7 +81,7 @@ class Section {
   }
   void Baseline(absl::Duration value) {
     Require(value >= absl::ZeroDuration() && value < absl::InfiniteDuration(), "fixed_baseline",
-            absl::FormatDuration(value), "must be at least 0 and finite");
+            value, "must be at least 0 and finite");
   }
   void Probe(const ProbeConfig& probe) {
     CallsFrom("probe_limit", probe.limit, 1);
@@ -187,15 +163,15 @@ void CheckFleetKnee(const FleetKneeConfig& knee, Violations& violations) {
   section.Within("epoch_min", knee.epoch_min, absl::Milliseconds(100), absl::Minutes(1));
   section.Within("epoch_max", knee.epoch_max, absl::Milliseconds(100), absl::Minutes(1));
   section.Require(
-      knee.epoch_max >= knee.epoch_min, "epoch_max", absl::FormatDuration(knee.epoch_max),
+      knee.epoch_max >= knee.epoch_min, "epoch_max", knee.epoch_max,
       absl::StrCat("must be at least epoch_min, ", absl::FormatDuration(knee.epoch_min)));
   section.WholeIn("samples_min", knee.samples_min, 5, 1000);
   section.NumberIn("dither_min", knee.dither_min, 0.01, 0.5);
   section.NumberIn("dither_max", knee.dither_max, 0.01, 0.5);
   section.Require(!(knee.dither_max < knee.dither_min), "dither_max", knee.dither_max,
                   absl::StrCat("must be at least dither_min, ", knee.dither_min));
-  section.Require(knee.latency_target > absl::ZeroDuration(), "latency_target",
-                  absl::FormatDuration(knee.latency_target), "must be above 0");
+  section.Require(knee.latency_target > absl::ZeroDuration(), "latency_target", knee.latency_target,
+                  "must be above 0");
 }
 
 }  // namespace

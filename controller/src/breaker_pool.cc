@@ -99,6 +99,9 @@ BreakerDecision BreakerPool::Open(BreakerDecision::Kind kind, Instant now) {
   BreakerDecision decision;
   decision.kind = kind;
   decision.prober = prober_;
+  if (kind != BreakerDecision::Kind::kReopened) opened_at_ = now;
+  decision.open_for = now - opened_at_;
+  decision.probes_failed = attempts_;
   const double kept = 1 - settings_.cool_off_jitter * random_.Uniform();
   decision.cool_off = CoolOff(settings_, attempts_) * kept;
   until_ = now + decision.cool_off;
@@ -113,6 +116,8 @@ BreakerDecision BreakerPool::Close(const SessionId& session, Instant now) {
   BreakerDecision decision;
   decision.kind = BreakerDecision::Kind::kClosed;
   decision.prober = session;
+  decision.open_for = now - opened_at_;
+  decision.probes_failed = attempts_;
   prober_.reset();
   attempts_ = 0;
   view_ = BreakerView::kClosed;

@@ -22,6 +22,8 @@ struct BreakerDecision {
   int instances = 0;                // kOpened: that have given evidence
   absl::Duration cool_off;          // of all but kClosed
   std::optional<SessionId> prober;  // kReopened, kClosed: whose probe it was
+  absl::Duration open_for;          // kReopened, kClosed: since it opened, or this reign saw it
+  int probes_failed = 0;            // kReopened, kClosed: in that time
 };
 
 // The breaker of one dependency as a whole fleet has it: pools what all instances have seen, opens
@@ -111,6 +113,7 @@ class BreakerPool {
   BreakerView view_ = BreakerView::kClosed;  // never kHalfOpen
   bool decided_ = false;                     // in this reign
   int attempts_ = 0;                         // probes that failed since it opened
+  Instant opened_at_;                        // or taken over
   Instant until_;                            // the end of the cool-off
   BreakerOrderId open_id_;                   // of the last order to all to open
   std::optional<SessionId> prober_;

@@ -26,6 +26,7 @@ void Core::Impl::FollowBreaker(DependencyState& dependency) {
   const Policy& policy = dependency.policy;
   if (!policy.breaker.has_value() || policy.mode == Mode::kObserve || dependency.retired) {
     dependency.breaker = nullptr;
+    dependency.breaker_change.reset();
     return;
   }
   if (dependency.breaker != nullptr) {
@@ -84,17 +85,19 @@ void Core::Impl::AddBreakers(const SessionState& session, SyncAnswer& answer) co
   }
 }
 
-void Core::Impl::LogBreaker(const DependencyState& dependency, const BreakerDecision& decision) {
+void Core::Impl::LogBreaker(DependencyState& dependency, const BreakerDecision& decision) {
   const SessionState* prober = nullptr;
   if (decision.prober.has_value()) {
     const auto found = dependency.members.find(*decision.prober);
     if (found != dependency.members.end()) prober = found->second.session;
   }
   const bool closed = decision.kind == BreakerDecision::Kind::kClosed;
-  Log(closed ? EventType::kBreakerClosed : EventType::kBreakerOpened, prober,
-      dependency.policy.name,
+  dependency.breaker_change = {
+      now_,
       internal::ExplainBreaker(dependency.policy.name, dependency.breaker->settings(), decision,
-                               prober != nullptr ? prober->instance : InstanceId()));
+                               prober != nullptr ? prober->instance : InstanceId())};
+  Log(closed ? EventType::kBreakerClosed : EventType::kBreakerOpened, prober,
+      dependency.policy.name, dependency.breaker_change->message);
 }
 
 }  // namespace plimsoll

@@ -138,7 +138,7 @@ class Core::Impl {
   void AdvanceBreakers();
   bool HasBreakerNews(const SessionState& session) const;
   void AddBreakers(const SessionState& session, SyncAnswer& answer) const;
-  void LogBreaker(const DependencyState& dependency, const internal::BreakerDecision& decision);
+  void LogBreaker(DependencyState& dependency, const internal::BreakerDecision& decision);
 
   // Answers: answers.cc.
   void Hold(SessionState& session, const SyncEvent& event);

@@ -66,6 +66,7 @@ void AddRates(const DependencyState& dependency, DependencyRow& row) {
     row.rejected_per_second =
         static_cast<double>(window.rejected_by(RejectReason::kLimit)) / seconds;
   }
+  row.latency_mean = window.latency.Mean();
   row.latency_p50 = window.latency.Quantile(0.5);
   row.latency_p99 = window.latency.Quantile(0.99);
 }
@@ -85,6 +86,7 @@ BreakerRow MakeBreakerRow(const DependencyState& dependency, Instant now) {
   row.opened_total = pool.opened_total();
   row.cool_off_left = pool.CoolOffLeft(now);
   row.evidence = pool.Evidence(now, &row.instances);
+  row.last_change = dependency.breaker_change;
   if (pool.prober().has_value()) {
     row.prober = dependency.members.at(*pool.prober()).session->instance;
   }

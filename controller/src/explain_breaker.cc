@@ -32,6 +32,16 @@ std::string WhatWasSeen(const BreakerSettings& settings, const BreakerDecision& 
   return "";
 }
 
+// Of a probe that decided.
+std::string AfterHowMuch(const BreakerDecision& decision) {
+  const int failed = decision.probes_failed;
+  return absl::StrCat(Round(decision.open_for),
+                      failed == 0 ? " without a probe that failed" : absl::StrCat(" and ", failed),
+                      failed == 0   ? ""
+                      : failed == 1 ? " failed probe"
+                                    : " failed probes");
+}
+
 }  // namespace
 
 std::string ExplainBreaker(const DependencyId& dependency, const BreakerSettings& settings,
@@ -43,10 +53,11 @@ std::string ExplainBreaker(const DependencyId& dependency, const BreakerSettings
                           " is open everywhere for ", Round(decision.cool_off), ".");
     case BreakerDecision::Kind::kReopened:
       return absl::StrCat("The probe of ", prober, " failed: the breaker of ", dependency.value,
-                          " stays open for ", Round(decision.cool_off), ".");
+                          " stays open for ", Round(decision.cool_off), ", after ",
+                          AfterHowMuch(decision), ".");
     case BreakerDecision::Kind::kClosed:
       return absl::StrCat("The probe of ", prober, " succeeded: the breaker of ", dependency.value,
-                          " is closed everywhere.");
+                          " is closed everywhere, after ", AfterHowMuch(decision), ".");
     case BreakerDecision::Kind::kInherited:
       return absl::StrCat("The breaker of ", dependency.value,
                           " was open in the reign before, and stays so for ",

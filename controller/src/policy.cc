@@ -10,32 +10,10 @@
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/snapshot.h"
 #include "plimsoll/controller/store.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
-
-// Gathers violations, each as "name = value: rule".
-class Violations {
- public:
-  template <typename Value>
-  void Require(bool holds, const char* name, const Value& value, const std::string& rule) {
-    if (!holds) found_.push_back(absl::StrCat(name, " = ", value, ": ", rule));
-  }
-  void Require(bool holds, const char* name, absl::Duration value, const std::string& rule) {
-    if (!holds)
-      found_.push_back(absl::StrCat(name, " = ", absl::FormatDuration(value), ": ", rule));
-  }
-  void Add(const absl::Status& status) {
-    if (!status.ok()) found_.push_back(std::string(status.message()));
-  }
-  absl::Status ToStatus() const {
-    if (found_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrJoin(found_, "; "));
-  }
-
- private:
-  std::vector<std::string> found_;
-};
 
 void CheckWindow(const WindowConfig& window, Violations& violations) {
   violations.Require(window.length >= absl::Milliseconds(100) && window.length <= absl::Minutes(1),
@@ -82,21 +60,21 @@ void CheckQuota(const Policy& policy, Violations& violations) {
 
 void CheckService(const std::string& prefix, const ServiceShare& share, Violations& violations) {
   const std::string weight = prefix + "weight";
-  violations.Require(share.weight > 0 && std::isfinite(share.weight), weight.c_str(), share.weight,
+  violations.Require(share.weight > 0 && std::isfinite(share.weight), weight, share.weight,
                      "must be a finite number above 0");
   const std::string minimum = prefix + "min_share";
-  violations.Require(share.minimum >= 0 && share.minimum <= kCallsMax, minimum.c_str(),
-                     share.minimum, absl::StrCat("must be between 0 and ", kCallsMax));
+  violations.Require(share.minimum >= 0 && share.minimum <= kCallsMax, minimum, share.minimum,
+                     absl::StrCat("must be between 0 and ", kCallsMax));
   const std::string maximum = prefix + "max_share";
   const Calls most = share.maximum.value_or(kCallsMax);
   violations.Require(
-      most <= kCallsMax && (most >= share.minimum || share.minimum > kCallsMax), maximum.c_str(),
-      most, absl::StrCat("must be between the min_share, ", share.minimum, ", and ", kCallsMax));
+      most <= kCallsMax && (most >= share.minimum || share.minimum > kCallsMax), maximum, most,
+      absl::StrCat("must be between the min_share, ", share.minimum, ", and ", kCallsMax));
   const std::string priority = prefix + "priority";
-  violations.Require(share.priority >= 0 && share.priority <= 7, priority.c_str(), share.priority,
+  violations.Require(share.priority >= 0 && share.priority <= 7, priority, share.priority,
                      "must be between 0, served first, and 7");
   const std::string lend = prefix + "lend";
-  violations.Require(share.lend >= 0 && share.lend <= 1, lend.c_str(), share.lend,
+  violations.Require(share.lend >= 0 && share.lend <= 1, lend, share.lend,
                      "must be between 0 and 1");
 }
 
@@ -189,9 +167,7 @@ absl::Status Validate(const Policy& policy, absl::Duration lease) {
   CheckInitial(policy, violations);
   CheckOutage(policy, lease, violations);
   if (policy.breaker.has_value()) {
-    for (const std::string& violation : ViolationsOf(*policy.breaker)) {
-      violations.Add(absl::InvalidArgumentError(absl::StrCat("breaker.", violation)));
-    }
+    violations.AddAll(ViolationsOf(*policy.breaker), "breaker.");
   }
   return violations.ToStatus();
 }

@@ -114,6 +114,7 @@ struct DependencyState {
   std::unique_ptr<LawRunner> pool;       // scope fleet only
   std::unique_ptr<KneeRunner> knee;      // instead of algorithm and runners: the pool law
   std::unique_ptr<BreakerPool> breaker;  // if the policy has one and enforces
+  std::optional<BreakerRow::Change> breaker_change;  // the last one of that
   Ledger ledger;
   std::map<SessionId, Member> members;
   std::int64_t unbooked = 0;  // sum over the members; to be changed by SetUnbooked() only

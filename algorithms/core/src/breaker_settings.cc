@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plimsoll/core/breaker.h"
+#include "plimsoll/core/violations.h"
 
 namespace plimsoll {
 namespace {
@@ -22,19 +23,21 @@ constexpr int kProbesMax = 15;  // a word of the agent has four bits for them
 class Checker {
  public:
   void InRange(const char* name, double value, double low, double high) {
-    if (value >= low && value <= high) return;  // not a number is neither
-    found_.push_back(absl::StrCat(name, " = ", value, ": must be ", low, " to ", high));
+    found_.Require(value >= low && value <= high, name, value,
+                   absl::StrCat("must be ", low, " to ", high));
   }
   void InRange(const char* name, absl::Duration value, absl::Duration low, absl::Duration high) {
-    if (value >= low && value <= high) return;
-    found_.push_back(absl::StrCat(name, " = ", absl::FormatDuration(value), ": must be ",
-                                  absl::FormatDuration(low), " to ", absl::FormatDuration(high)));
+    found_.Require(
+        value >= low && value <= high, name, value,
+        absl::StrCat("must be ", absl::FormatDuration(low), " to ", absl::FormatDuration(high)));
   }
-  void Add(std::string violation) { found_.push_back(std::move(violation)); }
-  std::vector<std::string> Take() { return std::move(found_); }
+  void Require(bool holds, const char* name, const Violations::Value& value, const char* rule) {
+    found_.Require(holds, name, value, rule);
+  }
+  const std::vector<std::string>& lines() const { return found_.lines(); }
 
  private:
-  std::vector<std::string> found_;
+  Violations found_;
 };
 
 void CheckRules(const BreakerSettings& settings, Checker& checker) {
@@ -44,15 +47,12 @@ void CheckRules(const BreakerSettings& settings, Checker& checker) {
   checker.InRange("failure_rate", rules.failure_rate, 0, 1);
   checker.InRange("slow_rate", rules.slow_rate, 0, 1);
   checker.InRange("calls_min", static_cast<double>(rules.calls_min), 1, kCallsMinMax);
-  if (rules.consecutive_failures == 0 && rules.failure_rate == 0 && rules.slow_rate == 0) {
-    checker.Add(
-        "consecutive_failures = 0: must be set, or failure_rate or slow_rate, or the "
-        "breaker never opens");
-  }
-  if (rules.slow_rate > 0 && settings.slow_after <= absl::ZeroDuration()) {
-    checker.Add(absl::StrCat("slow_after = ", absl::FormatDuration(settings.slow_after),
-                             ": must be above 0 if slow_rate is set"));
-  }
+  const bool opens =
+      rules.consecutive_failures != 0 || rules.failure_rate != 0 || rules.slow_rate != 0;
+  checker.Require(opens, "consecutive_failures", 0,
+                  "must be set, or failure_rate or slow_rate, or the breaker never opens");
+  checker.Require(!(rules.slow_rate > 0) || settings.slow_after > absl::ZeroDuration(),
+                  "slow_after", settings.slow_after, "must be above 0 if slow_rate is set");
 }
 
 void CheckWindow(const BreakerSettings& settings, Checker& checker) {
@@ -80,7 +80,7 @@ std::vector<std::string> ViolationsOf(const BreakerSettings& settings) {
   CheckRules(settings, checker);
   CheckWindow(settings, checker);
   CheckWayBack(settings, checker);
-  return checker.Take();
+  return checker.lines();
 }
 
 absl::Duration CoolOff(const BreakerSettings& settings, int attempts) {

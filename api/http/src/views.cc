@@ -97,8 +97,15 @@ const char* StateOf(const BreakerRow& row) {
   return "CLOSED";
 }
 
+Json BreakerChangeView(const std::optional<BreakerRow::Change>& change, const TimeBase& time) {
+  if (!change.has_value()) return nullptr;
+  return {{"time", TimeOf(change->at, time)},
+          {"age_seconds", absl::ToDoubleSeconds(time.now - change->at)},
+          {"message", change->message}};
+}
+
 // Of the fleet; null if the policy has none.
-Json BreakerStatus(const std::optional<BreakerRow>& row) {
+Json BreakerStatus(const std::optional<BreakerRow>& row, const TimeBase& time) {
   if (!row.has_value()) return nullptr;
   const BreakerEvidence& seen = row->evidence;
   return {{"state", StateOf(*row)},
@@ -109,7 +116,9 @@ Json BreakerStatus(const std::optional<BreakerRow>& row) {
           {"succeeded", seen.succeeded},
           {"failed", seen.failed},
           {"slow", seen.slow},
-          {"hanging", seen.hanging}};
+          {"hanging", seen.hanging},
+          {"failures_in_a_row", seen.failures_in_a_row},
+          {"last_change", BreakerChangeView(row->last_change, time)}};
 }
 
 Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
@@ -135,7 +144,7 @@ Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow
           {"latency_p99_seconds", SecondsOrNull(row.latency_p99)},
           {"baseline_latency_seconds", SecondsOrNull(row.baseline)},
           {"learning", learning},
-          {"breaker", BreakerStatus(row.breaker)},
+          {"breaker", BreakerStatus(row.breaker, time)},
           {"last_decision", LastDecisionView(row.last_decision, time)}};
 }
 

@@ -12,6 +12,7 @@
 #include "plimsoll/agent/guard.h"
 #include "plimsoll/agent/metrics.h"
 #include "plimsoll/agent/retry_budget.h"
+#include "tests/unit/agent/agent_support.h"
 #include "tests/unit/agent/fake_transport.h"
 #include "tests/unit/agent/manual_clock.h"
 #include "tests/unit/agent/manual_timers.h"
@@ -26,23 +27,6 @@ constexpr Calls kLimit = 5;
 constexpr std::chrono::hours kLong(1);
 constexpr std::chrono::nanoseconds kNoTime(0);
 
-AgentOptions Options() {
-  AgentOptions options;
-  options.controllers = {"http://127.0.0.1:7481"};
-  options.service = "checkout";
-  options.release_timeout = std::chrono::milliseconds(0);
-  options.log = [](std::string_view) {};
-  return options;
-}
-
-std::unique_ptr<Agent> StartAgent(FakeNetwork& network, const Clock& clock,
-                                  AgentOptions options = Options()) {
-  absl::StatusOr<std::unique_ptr<Agent>> agent =
-      AgentFactory::Start(std::move(options), {clock, Random(1), network.MakeTransport()});
-  EXPECT_TRUE(agent.ok()) << agent.status();
-  return *std::move(agent);
-}
-
 class AgentTest : public ::testing::Test {
  protected:
   ManualClock clock_;
@@ -50,7 +34,7 @@ class AgentTest : public ::testing::Test {
 };
 
 TEST_F(AgentTest, BadOptionsAreRefusedBeforeAnythingStarts) {
-  AgentOptions options = Options();
+  AgentOptions options = QuietOptions();
   options.service.clear();
   const auto agent = AgentFactory::Start(options, {clock_, Random(1), network_.MakeTransport()});
   EXPECT_EQ(agent.status().code(), absl::StatusCode::kInvalidArgument);
@@ -178,14 +162,14 @@ TEST_F(AgentTest, DrawsARandomInstanceNameThatIsNotUniqueByContract) {
 }
 
 TEST_F(AgentTest, ARandomNameIsValidEvenIfTheServiceHasALongOne) {
-  AgentOptions options = Options();
+  AgentOptions options = QuietOptions();
   options.service = std::string(63, 's');
   const auto agent = StartAgent(network_, clock_, options);
   EXPECT_TRUE(IsValidName(agent->instance())) << agent->instance();
 }
 
 TEST_F(AgentTest, AGivenInstanceNameIsUniqueByContract) {
-  AgentOptions options = Options();
+  AgentOptions options = QuietOptions();
   options.instance = "checkout-0";
   const auto agent = StartAgent(network_, clock_, options);
   const Sent sent = network_.Take();
@@ -217,7 +201,7 @@ TEST_F(AgentTest, DrainingTwiceIsAsGoodAsOnce) {
 TEST_F(AgentTest, WhoWaitsWhenTheAgentLeavesIsToldBeforeDrainReturns) {
   ManualTimers timers;
   auto agent =
-      *AgentFactory::Start(Options(), {clock_, Random(1), network_.MakeTransport(), &timers});
+      *AgentFactory::Start(QuietOptions(), {clock_, Random(1), network_.MakeTransport(), &timers});
   BulkheadOptions options;
   options.queue.capacity = 1;
   Bulkhead& payments = **agent->bulkhead("payments-api", options);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/agent/manual_clock.h"
@@ -40,6 +41,12 @@ BreakerOptions RateOptions() {
   return options;
 }
 
+BreakerOptions Slow(BreakerOptions options, double rate, nanoseconds after) {
+  options.slow_rate = rate;
+  options.slow_after = after;
+  return options;
+}
+
 class BreakerTest : public ::testing::Test {
  protected:
   std::unique_ptr<Breaker> Make(BreakerOptions options) {
@@ -62,6 +69,12 @@ class BreakerTest : public ::testing::Test {
     auto breaker = Make(options);
     Calls(*breaker, 3, Outcome::kError);
     EXPECT_EQ(breaker->state(), BreakerState::kOpen);
+    return breaker;
+  }
+  // Open, and its first cool-off is over: the next call is a probe.
+  std::unique_ptr<Breaker> MakeDue(BreakerOptions options = Options()) {
+    auto breaker = MakeOpen(std::move(options));
+    CoolOff(seconds(1));
     return breaker;
   }
   void Advance(nanoseconds by) { clock_.Advance(absl::FromChrono(by)); }
@@ -136,10 +149,7 @@ TEST_F(BreakerTest, OldFailuresDoNotCountForTheRate) {
 }
 
 TEST_F(BreakerTest, OpensAtTheSlowRateThoughAllSucceed) {
-  BreakerOptions options = RateOptions();
-  options.slow_rate = 0.5;
-  options.slow_after = milliseconds(100);
-  const auto breaker = Make(options);
+  const auto breaker = Make(Slow(RateOptions(), 0.5, milliseconds(100)));
   for (int i = 0; i < 5; ++i) {
     Call(*breaker, Outcome::kSuccess, milliseconds(100));
     Call(*breaker, Outcome::kSuccess, milliseconds(101));
@@ -236,8 +246,7 @@ TEST_F(BreakerTest, AFewThatHangAmongManyThatSucceedKeepItClosed) {
 
 // [30] [31] [35] Exactly one probe.
 TEST_F(BreakerTest, HalfOpenLetsInOneCall) {
-  const auto breaker = MakeOpen();
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue();
   BreakerEntry probe = breaker->TryEnter();
   ASSERT_TRUE(probe.has_value());
   EXPECT_TRUE(probe->probe());
@@ -283,8 +292,7 @@ TEST_F(BreakerTest, AFailedProbeOpensItForLonger) {
 }
 
 TEST_F(BreakerTest, ClosingResetsTheCoolOffAndTheEvidence) {
-  const auto breaker = MakeOpen();
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue();
   Call(*breaker, Outcome::kError);
   CoolOff(seconds(2));
   Call(*breaker, Outcome::kSuccess);
@@ -296,8 +304,7 @@ TEST_F(BreakerTest, ClosingResetsTheCoolOffAndTheEvidence) {
 
 // [28] [36] A probe that never reports.
 TEST_F(BreakerTest, ASilentProbeLosesItsPlaceAtItsDeadline) {
-  const auto breaker = MakeOpen();
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue();
   BreakerEntry silent = breaker->TryEnter();
   ASSERT_TRUE(silent.has_value());
   EXPECT_LE(breaker->TryEnter().retry_after(), seconds(2) + milliseconds(2));
@@ -322,8 +329,7 @@ TEST_F(BreakerTest, ACallerWithAnOldTimeIsNotASecondProbe) {
 }
 
 TEST_F(BreakerTest, ALateProbeCountsIfNobodyHasTakenItsPlace) {
-  const auto breaker = MakeOpen();
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue();
   BreakerEntry late = breaker->TryEnter();
   Advance(seconds(100));
   late->Finish(Outcome::kSuccess);
@@ -333,8 +339,7 @@ TEST_F(BreakerTest, ALateProbeCountsIfNobodyHasTakenItsPlace) {
 // [28] [41] The probe is cancelled, forgotten, or refused by a later rule of the process, such as a
 // bulkhead that is full: another may probe at once.
 TEST_F(BreakerTest, AProbeThatSaysNothingFreesItsPlaceAtOnce) {
-  const auto breaker = MakeOpen();
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue();
   for (const Outcome outcome : {Outcome::kIgnored, Outcome::kCancelled, Outcome::kOverload}) {
     Call(*breaker, outcome);
     EXPECT_EQ(breaker->state(), BreakerState::kHalfOpen);
@@ -362,8 +367,7 @@ TEST_F(BreakerTest, ClosesAfterAsManyProbesAsAskedForOneAfterTheOther) {
   BreakerOptions options = Options();
   options.probes_to_close = 3;
   options.probe_failures_to_open = 2;
-  const auto breaker = MakeOpen(options);
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue(options);
   for (const Outcome outcome : {Outcome::kSuccess, Outcome::kError, Outcome::kSuccess}) {
     BreakerEntry probe = breaker->TryEnter();
     ASSERT_TRUE(probe.has_value());
@@ -380,18 +384,13 @@ TEST_F(BreakerTest, OneProbeIsEnoughWhateverCallsMinSays) {
   BreakerOptions options = RateOptions();
   options.calls_min = 1000;
   options.consecutive_failures = 3;
-  const auto breaker = MakeOpen(options);
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue(options);
   Call(*breaker, Outcome::kSuccess);
   EXPECT_EQ(breaker->state(), BreakerState::kClosed);
 }
 
 TEST_F(BreakerTest, ASlowProbeHasFailedIfSlownessOpensIt) {
-  BreakerOptions options = Options();
-  options.slow_rate = 0.5;
-  options.slow_after = milliseconds(100);
-  const auto breaker = MakeOpen(options);
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue(Slow(Options(), 0.5, milliseconds(100)));
   Call(*breaker, Outcome::kSuccess, milliseconds(101));
   EXPECT_EQ(breaker->state(), BreakerState::kOpen);
 }
@@ -445,8 +444,7 @@ TEST_F(BreakerTest, AnOperatorsWordStays) {
 }
 
 TEST_F(BreakerTest, TellsEveryChangeWithItsReason) {
-  const auto breaker = MakeOpen();
-  CoolOff(seconds(1));
+  const auto breaker = MakeDue();
   Call(*breaker, Outcome::kError);
   CoolOff(seconds(2));
   Call(*breaker, Outcome::kSuccess);
@@ -460,10 +458,7 @@ TEST_F(BreakerTest, TellsEveryChangeWithItsReason) {
 }
 
 TEST_F(BreakerTest, ASnapshotTellsTheWindow) {
-  BreakerOptions options = RateOptions();
-  options.slow_rate = 1;
-  options.slow_after = milliseconds(10);
-  const auto breaker = Make(options);
+  const auto breaker = Make(Slow(RateOptions(), 1, milliseconds(10)));
   Calls(*breaker, 4, Outcome::kSuccess);
   Call(*breaker, Outcome::kSuccess, milliseconds(20));
   Call(*breaker, Outcome::kError);

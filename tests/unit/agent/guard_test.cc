@@ -330,6 +330,18 @@ TEST_F(GuardedByBreakerTest, RetriesEndWhenTheBreakerOpensMeanwhile) {
   EXPECT_GT(result.retry_after, seconds(0));
 }
 
+// The breaker sees calls, not attempts: a retry of a call from before is no probe.
+TEST_F(GuardedByBreakerTest, ARetryDoesNotTakeThePlaceOfTheProbe) {
+  in_pause_ = [this] {
+    Open();
+    EndCoolOff();
+  };
+  const GuardReport result = Call({Outcome::kError, Outcome::kSuccess});
+  EXPECT_EQ(result.attempts, 1);
+  EXPECT_EQ(result.rejection, Rejection::kBreakerOpen);
+  EXPECT_EQ(breaker_->TryEnter()->probe(), true);
+}
+
 TEST_F(GuardedByBreakerTest, AnExceptionIsAFailure) {
   const auto throws = [](const Attempt&) -> Outcome { throw std::runtime_error("reset"); };
   EXPECT_THROW(static_cast<void>(guard_->Call(throws)), std::runtime_error);

@@ -13,10 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "agent/src/agent_factory.h"
 #include "agent/src/local_bulkhead_factory.h"
-#include "tests/unit/agent/fake_transport.h"
-#include "tests/unit/agent/manual_clock.h"
+#include "tests/unit/agent/agent_support.h"
 
 namespace plimsoll {
 namespace {
@@ -88,6 +86,12 @@ RecordingSink Visit(const AgentSnapshot& snapshot) {
   RecordingSink sink;
   VisitMetrics(snapshot, sink);
   return sink;
+}
+
+RecordingSink Visit(const LocalBulkhead& local) {
+  AgentSnapshot snapshot;
+  snapshot.bulkheads = {local.Snapshot()};
+  return Visit(snapshot);
 }
 
 BulkheadSnapshot FullSnapshot(const std::string& dependency) {
@@ -210,14 +214,7 @@ class AgentMetricsTest : public ::testing::Test {
  protected:
   void Start(FakeNetwork::Handler handler) {
     network_ = std::make_unique<FakeNetwork>(std::move(handler));
-    AgentOptions options;
-    options.controllers = {"http://127.0.0.1:7481"};
-    options.service = "checkout";
-    options.release_timeout = std::chrono::milliseconds(0);
-    options.log = [](std::string_view) {};
-    auto started = AgentFactory::Start(options, {clock_, Random(1), network_->MakeTransport()});
-    ASSERT_TRUE(started.ok()) << started.status();
-    agent_ = *std::move(started);
+    agent_ = StartAgent(*network_, clock_);
   }
   void StartGranted(Calls limit) {
     Start([limit](const Sent& sent) { return AnswerWell(sent, limit); });
@@ -309,19 +306,18 @@ TEST_F(AgentMetricsTest, LatenciesLieInTheirBucketsToThreePerCent) {
   EXPECT_NEAR(counts.sum_seconds, 20.042, 20.042 * 0.032);
 }
 
+void Explain(std::vector<Grant>& grants) {
+  for (Grant& grant : grants) {
+    grant.explanation = {9, 6, 2, 50, BindingConstraint::kQuota, Reason::kInitial, ""};
+  }
+}
+
 TEST_F(AgentMetricsTest, TellWhatTheGrantSaid) {
   Start([](const Sent& sent) {
     auto answer = AnswerWell(sent, 6);
-    if (answer.has_value() && std::holds_alternative<RegisterAnswer>(*answer)) {
-      for (Grant& grant : std::get<RegisterAnswer>(*answer).grants) {
-        grant.explanation = {9, 6, 2, 50, BindingConstraint::kQuota, Reason::kInitial, ""};
-      }
-    }
-    if (answer.has_value() && std::holds_alternative<SyncAnswer>(*answer)) {
-      for (Grant& grant : std::get<SyncAnswer>(*answer).grants) {
-        grant.explanation = {9, 6, 2, 50, BindingConstraint::kQuota, Reason::kInitial, ""};
-      }
-    }
+    if (!answer.has_value()) return answer;
+    if (auto* const registered = std::get_if<RegisterAnswer>(&*answer)) Explain(registered->grants);
+    if (auto* const synced = std::get_if<SyncAnswer>(&*answer)) Explain(synced->grants);
     return answer;
   });
   agent_->bulkhead("db");
@@ -367,9 +363,7 @@ TEST(LocalMetricsTest, ALocalBulkheadTellsNothingThatOnlyAControllerKnows) {
   ASSERT_TRUE(local->SetLimit(1).ok());
   Admission call = local->bulkhead().TryAcquire();
   EXPECT_FALSE(local->bulkhead().TryAcquire({.priority = 1}));
-  AgentSnapshot snapshot;
-  snapshot.bulkheads = {local->Snapshot()};
-  const RecordingSink sink = Visit(snapshot);
+  const RecordingSink sink = Visit(*local);
   EXPECT_EQ(sink.Value("plimsoll_agent_algorithm_limit{db}"), 20);
   EXPECT_EQ(sink.Active("plimsoll_agent_binding_constraint{db}"), "override");
   EXPECT_EQ(sink.Value("plimsoll_agent_limit_changes_total{db,down,override_set}"), 1);
@@ -389,9 +383,7 @@ TEST(LocalMetricsTest, WaitsAreToldWhereThereIsAQueue) {
   options.dependency = "db";
   for (const int capacity : {0, 5}) {
     options.bulkhead.queue.capacity = capacity;
-    AgentSnapshot snapshot;
-    snapshot.bulkheads = {(*MakeLocalBulkhead(options))->Snapshot()};
-    const RecordingSink sink = Visit(snapshot);
+    const RecordingSink sink = Visit(**MakeLocalBulkhead(options));
     EXPECT_EQ(sink.Value("plimsoll_agent_queue_wait_seconds{db}"), capacity == 0 ? -1 : 0);
     EXPECT_EQ(sink.Value("plimsoll_agent_waiting{db}"), 0);
     EXPECT_EQ(sink.Value("plimsoll_agent_oldest_wait_seconds{db}"), 0);
@@ -418,11 +410,7 @@ TEST(MetricsThreadsTest, ScrapingWhileCallsRun) {
     });
   }
   double before = 0;
-  const auto scrape = [&] {
-    AgentSnapshot snapshot;
-    snapshot.bulkheads = {local->Snapshot()};
-    return Visit(snapshot);
-  };
+  const auto scrape = [&] { return Visit(*local); };
   while (running > 0) {
     const double completed = scrape().Value("plimsoll_agent_completed_total{db}");
     EXPECT_GE(completed, before);

@@ -10,9 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "agent/src/agent_factory.h"
-#include "tests/unit/agent/fake_transport.h"
-#include "tests/unit/agent/manual_clock.h"
+#include "tests/unit/agent/agent_support.h"
 #include "tests/unit/api/prometheus_text.h"
 
 namespace plimsoll {
@@ -34,12 +32,7 @@ std::string Golden() {
 class PrometheusTest : public ::testing::Test {
  protected:
   PrometheusTest() {
-    AgentOptions options;
-    options.controllers = {"http://127.0.0.1:7481"};
-    options.service = "checkout";
-    options.release_timeout = std::chrono::milliseconds(0);
-    options.log = [](std::string_view) {};
-    agent_ = *AgentFactory::Start(options, {clock_, Random(1), network_.MakeTransport()});
+    agent_ = StartAgent(network_, clock_);
     metrics_ = MakePrometheusCollectable(*agent_);
   }
   void Grant(Calls limit) {

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -27,32 +29,47 @@ class WaitingRaceTest : public WaitingTest {
         [this, name, options] { Note(name, limiter_->Acquire(options, CallSite::Here())); });
   }
   std::thread Block(const std::string& name) { return Block(name, Waits()); }
+
+  // There is one place, and "a" has it.
+  void MakeFull() {
+    Make(WithQueue(9), 1);
+    Ask("a");
+    Answers();
+  }
+  // "b" is refused for want of room; before it queues, this happens.
+  void BetweenRefusalAndQueue(const std::function<void()>& happens) {
+    HeldAt refused(SyncPoint::kRefused);
+    std::thread thread = Block("b");
+    refused.Await();
+    happens();
+    refused.LetGo();
+    thread.join();
+  }
+  // "a" ends; when whoever's turn comes is at this point, the limit falls to 1.
+  void FallWhileATurnIsAt(SyncPoint point) {
+    HeldAt turn(point);
+    std::thread ends([this] { End("a"); });
+    turn.Await();
+    std::thread installs(
+        [this] { limiter_->Install(MakeFunction(++seq_, 1, clock_), clock_.Now()); });
+    while (limiter_->limit() != 1) std::this_thread::yield();
+    turn.LetGo();
+    ends.join();
+    installs.join();
+    timers_.RunDue(clock_.Now());
+  }
 };
 
 // The classic lost wake-up: nobody leaves after it has queued.
 TEST_F(WaitingRaceTest, TheLastCallEndsBetweenARefusalAndTheQueue) {
-  Make(WithQueue(9), 1);
-  Ask("a");
-  Answers();
-  HeldAt refused(SyncPoint::kRefused);
-  std::thread thread = Block("b");
-  refused.Await();
-  End("a");
-  refused.LetGo();
-  thread.join();
+  MakeFull();
+  BetweenRefusalAndQueue([this] { End("a"); });
   EXPECT_THAT(Answers(), ElementsAre("b: in"));
 }
 
 TEST_F(WaitingRaceTest, TheLimitRisesBetweenARefusalAndTheQueue) {
-  Make(WithQueue(9), 1);
-  Ask("a");
-  Answers();
-  HeldAt refused(SyncPoint::kRefused);
-  std::thread thread = Block("b");
-  refused.Await();
-  Grant(2);
-  refused.LetGo();
-  thread.join();
+  MakeFull();
+  BetweenRefusalAndQueue([this] { Grant(2); });
   EXPECT_THAT(Answers(), ElementsAre("b: in"));
 }
 
@@ -61,16 +78,7 @@ TEST_F(WaitingRaceTest, TheLimitFallsWhileSomebodysTurnComes) {
   Make(WithQueue(9), 2);
   for (const char* name : {"a", "b", "c"}) Ask(name);
   Answers();
-  HeldAt turn(SyncPoint::kTurn);
-  std::thread ends([this] { End("a"); });
-  turn.Await();
-  std::thread installs(
-      [this] { limiter_->Install(MakeFunction(++seq_, 1, clock_), clock_.Now()); });
-  while (limiter_->limit() != 1) std::this_thread::yield();
-  turn.LetGo();
-  ends.join();
-  installs.join();
-  timers_.RunDue(clock_.Now());
+  FallWhileATurnIsAt(SyncPoint::kTurn);
   EXPECT_THAT(Answers(), IsEmpty());
   EXPECT_EQ(limiter_->in_flight(), 1);
   EXPECT_EQ(waiting(), 1);
@@ -78,11 +86,47 @@ TEST_F(WaitingRaceTest, TheLimitFallsWhileSomebodysTurnComes) {
   EXPECT_THAT(Answers(), ElementsAre("c: in"));
 }
 
+// The call has looked at the limit, and would be within it. All of its tenant's counts are taken
+// back, so a later one is let in.
+TEST_F(WaitingRaceTest, TheLimitFallsBetweenALookAtItAndTheEntry) {
+  BulkheadOptions options = WithQueue(0);
+  options.tenants.share = 0.5;
+  Make(options, 2);
+  CallOptions of_tenant;
+  of_tenant.tenant = "t";
+  HeldAt entry(SyncPoint::kTenant);
+  std::thread asks([&] { Note("a", limiter_->TryAcquire(of_tenant)); });
+  entry.Await();
+  Grant(0);
+  entry.LetGo();
+  asks.join();
+  EXPECT_THAT(Answers(), ElementsAre("a: limit"));
+  EXPECT_EQ(limiter_->in_flight(), 0);
+  Grant(2);
+  Note("b", limiter_->TryAcquire(of_tenant));
+  EXPECT_THAT(Answers(), ElementsAre("b: in"));
+}
+
+// The same for one whose turn has come: it waits on.
+TEST_F(WaitingRaceTest, TheLimitFallsBetweenALookAtItAndTheEntryOfOneWhoWaited) {
+  BulkheadOptions options = WithQueue(9);
+  options.tenants.share = 0.5;
+  Make(options, 2);
+  CallOptions of_tenant = Waits();
+  of_tenant.tenant = "t";
+  for (const char* name : {"a", "b"}) Ask(name);
+  Ask("c", of_tenant);
+  Answers();
+  FallWhileATurnIsAt(SyncPoint::kTenant);
+  EXPECT_THAT(Answers(), IsEmpty());
+  EXPECT_EQ(limiter_->in_flight(), 1);
+  EXPECT_EQ(waiting(), 1);
+}
+
 // The timer has begun, but calls have become quicker, so that there still is time: it finds a
 // caller that has been served.
 TEST_F(WaitingRaceTest, APermitComesWhileTheTimerOfItsCallerHasBegun) {
-  Make(WithQueue(9), 1);
-  Ask("a");
+  MakeFull();
   Ask("b");
   Answers();
   HeldAt timer(SyncPoint::kTimer);
@@ -98,8 +142,7 @@ TEST_F(WaitingRaceTest, APermitComesWhileTheTimerOfItsCallerHasBegun) {
 
 // The timer has begun and the patience has ended when a call ends: the place goes to the next.
 TEST_F(WaitingRaceTest, APermitThatComesAfterTheEndOfAPatienceGoesToTheNext) {
-  Make(WithQueue(9), 1);
-  Ask("a");
+  MakeFull();
   Ask("b");
   clock_.Advance(absl::Seconds(1));
   Ask("c");
@@ -116,8 +159,7 @@ TEST_F(WaitingRaceTest, APermitThatComesAfterTheEndOfAPatienceGoesToTheNext) {
 
 // A thread has its permit, but the machine puts it aside until the deadline has passed.
 TEST_F(WaitingRaceTest, AThreadAwakesWithItsPermitAfterItsDeadline) {
-  Make(WithQueue(9), 1);
-  Ask("a");
+  MakeFull();
   CallOptions options = Waits();
   options.deadline = In(absl::Seconds(1));
   HeldAt awake(SyncPoint::kAwake);
@@ -135,8 +177,7 @@ TEST_F(WaitingRaceTest, AThreadAwakesWithItsPermitAfterItsDeadline) {
 }
 
 TEST_F(WaitingRaceTest, ACallerGivesUpWhileItsPermitIsOnItsWay) {
-  Make(WithQueue(9), 1);
-  Ask("a");
+  MakeFull();
   const auto ticket = std::make_shared<AsyncTicket>(
       limiter_->RequestOf(Waits(), CallSite::Here()),
       [this](Admission admission) { Note("b", std::move(admission)); });
@@ -155,23 +196,15 @@ TEST_F(WaitingRaceTest, ACallerGivesUpWhileItsPermitIsOnItsWay) {
 }
 
 TEST_F(WaitingRaceTest, TheAgentLeavesBetweenARefusalAndTheQueue) {
-  Make(WithQueue(9), 1);
-  Ask("a");
-  Answers();
-  HeldAt refused(SyncPoint::kRefused);
-  std::thread thread = Block("b");
-  refused.Await();
-  limiter_->StopAdmitting();
-  refused.LetGo();
-  thread.join();
+  MakeFull();
+  BetweenRefusalAndQueue([this] { limiter_->StopAdmitting(); });
   EXPECT_THAT(Answers(), ElementsAre("b: draining"));
 }
 
 // The call has left and the limiter is gone before it wakes those who waited. By then the queue is
 // another limiter's.
 TEST_F(WaitingRaceTest, ALimiterGoesWhileOneWhoLeftIsAboutToWakeOthers) {
-  Make(WithQueue(9), 1);
-  Ask("a");
+  MakeFull();
   Ask("b");
   Answers();
   HeldAt left(SyncPoint::kLeft);

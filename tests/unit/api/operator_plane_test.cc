@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/unit/api/snapshot_samples.h"
 
@@ -196,6 +198,46 @@ TEST_F(OperatorPlaneTest, DependencyShowsSettingsAndStatus) {
   EXPECT_DOUBLE_EQ(view["status"]["latency_p99_seconds"].get<double>(), 0.412);
   EXPECT_TRUE(AskJson("/v1/dependencies/orders-db")["quota"].is_null());
   EXPECT_EQ(AskJson("/v1/dependencies")["items"].size(), 2u);
+}
+
+TEST_F(OperatorPlaneTest, DependencyShowsTheBreakerOfItsFleetWithEvidenceProberAndCoolOff) {
+  EXPECT_EQ(AskJson("/v1/dependencies/payments-api")["status"]["breaker"],
+            Json({{"state", "HALF_OPEN"},
+                  {"opened_total", 3},
+                  {"next_probe_seconds", 1.25},
+                  {"prober", "checkout-0"},
+                  {"instances", 2},
+                  {"succeeded", 100},
+                  {"failed", 20},
+                  {"slow", 3},
+                  {"hanging", 2},
+                  {"failures_in_a_row", 1},
+                  {"last_change", nullptr}}));
+  EXPECT_TRUE(AskJson("/v1/dependencies/orders-db")["status"]["breaker"].is_null());
+}
+
+TEST_F(OperatorPlaneTest, ABreakersStateIsOneOfThree) {
+  BreakerRow& breaker = *controller_.snapshot.dependencies[1].breaker;
+  const std::map<BreakerView, std::string> names = {{BreakerView::kClosed, "CLOSED"},
+                                                    {BreakerView::kOpen, "OPEN"},
+                                                    {BreakerView::kHalfOpen, "HALF_OPEN"},
+                                                    {BreakerView::kProbing, "HALF_OPEN"}};
+  for (const auto& [view, name] : names) {
+    breaker.view = view;
+    breaker.prober = InstanceId();
+    const Json status = AskJson("/v1/dependencies/payments-api")["status"]["breaker"];
+    EXPECT_EQ(status["state"], name);
+    EXPECT_TRUE(status["prober"].is_null());
+  }
+}
+
+TEST_F(OperatorPlaneTest, ABreakerTellsWhyItIsAsItIs) {
+  Snapshot& snapshot = controller_.snapshot;
+  snapshot.dependencies[1].breaker->last_change = {snapshot.at - absl::Seconds(3), "It failed."};
+  const Json change = AskJson("/v1/dependencies/payments-api")["status"]["breaker"]["last_change"];
+  EXPECT_EQ(change["message"], "It failed.");
+  EXPECT_DOUBLE_EQ(change["age_seconds"].get<double>(), 3);
+  EXPECT_TRUE(change["time"].is_string());
 }
 
 TEST_F(OperatorPlaneTest, HealthSaysWhatIsWrong) {

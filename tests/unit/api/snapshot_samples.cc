@@ -60,6 +60,7 @@ Snapshot SampleSnapshot() {
   payments.breaker->prober = InstanceId("checkout-0");
   payments.breaker->evidence = {100, 20, 3, 2, 1};
   payments.breaker->instances = 2;
+  payments.breaker->cool_off_left = absl::Milliseconds(1250);
   payments.policy.quota = 50;
   payments.policy.call_deadline = absl::Milliseconds(2500);
   payments.instances = 2;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "controller/src/explain_breaker.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -161,6 +164,60 @@ TEST(ExplainTest, AShareNamesTheDecisionItFollowsFrom) {
   EXPECT_EQ(
       ExplainShare(change),
       "checkout-3: 10 → 9 (LATENCY_ROSE), its share of 36; it could use 12, all together 61.");
+}
+
+BreakerDecision OpenedBy(BreakerRule rule, int instances) {
+  BreakerDecision decision;
+  decision.rule = rule;
+  decision.evidence = {
+      .succeeded = 40, .failed = 58, .slow = 30, .hanging = 2, .failures_in_a_row = 7};
+  decision.instances = instances;
+  return decision;
+}
+
+BreakerDecision Later(BreakerDecision::Kind kind, absl::Duration open_for, int probes_failed) {
+  BreakerDecision decision;
+  decision.kind = kind;
+  decision.open_for = open_for;
+  decision.probes_failed = probes_failed;
+  return decision;
+}
+
+TEST(ExplainBreakerTest, EveryDecisionIsASentenceWithItsEvidence) {
+  using Kind = BreakerDecision::Kind;
+  BreakerSettings settings;
+  settings.rules.failure_rate = 0.5;
+  settings.rules.slow_rate = 0.25;
+  settings.slow_after = absl::Milliseconds(1500);
+  settings.window = absl::Seconds(10);
+  const std::vector<std::pair<BreakerDecision, std::string>> cases = {
+      {OpenedBy(BreakerRule::kFailuresInARow, 1),
+       "9 calls of 1 instance failed or hung with no success between: the breaker of payments-api "
+       "is open everywhere for 4s."},
+      {OpenedBy(BreakerRule::kFailureRate, 3),
+       "60 of 100 calls of 3 instances within 10s failed or hung, where 0.5 is too many: the "
+       "breaker of payments-api is open everywhere for 4s."},
+      {OpenedBy(BreakerRule::kSlowRate, 3),
+       "32 of 100 calls of 3 instances within 10s took longer than 1.5s, where 0.25 is too many: "
+       "the breaker of payments-api is open everywhere for 4s."},
+      {Later(Kind::kReopened, absl::Milliseconds(2100), 1),
+       "The probe of checkout-0 failed: the breaker of payments-api stays open for 4s, after 2.1s "
+       "and 1 failed probe."},
+      {Later(Kind::kClosed, absl::Seconds(14), 2),
+       "The probe of checkout-0 succeeded: the breaker of payments-api is closed everywhere, after "
+       "14s and 2 failed probes."},
+      {Later(Kind::kClosed, absl::Seconds(2), 0),
+       "The probe of checkout-0 succeeded: the breaker of payments-api is closed everywhere, after "
+       "2s without a probe that failed."},
+      {Later(Kind::kInherited, absl::ZeroDuration(), 0),
+       "The breaker of payments-api was open in the reign before, and stays so for 4s."},
+  };
+  for (auto [decision, sentence] : cases) {
+    decision.cool_off = absl::Seconds(4);
+    EXPECT_EQ(
+        ExplainBreaker(DependencyId("payments-api"), settings, decision, InstanceId("checkout-0")),
+        sentence);
+  }
 }
 
 }  // namespace

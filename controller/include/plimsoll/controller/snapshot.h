@@ -75,6 +75,13 @@ struct BreakerRow {
   // What the fleet reports now, under the orders that it was given.
   BreakerEvidence evidence;
   int instances = 0;  // that have seen calls
+  // Why it is as it is: the last opening or closing, as its event tells it. Nothing: in this reign
+  // there was none, and it is closed.
+  struct Change {
+    Instant at;
+    std::string message;
+  };
+  std::optional<Change> last_change;
 };
 
 struct DependencyRow {
@@ -98,6 +105,7 @@ struct DependencyRow {
   std::optional<BreakerRow> breaker;
   double admitted_per_second = 0;  // over the last windows
   double rejected_per_second = 0;
+  absl::Duration latency_mean;  // of the calls that completed, over the last windows; likewise:
   absl::Duration latency_p50;
   absl::Duration latency_p99;
   std::array<std::int64_t, kWindowOutcomes> windows_total{};
