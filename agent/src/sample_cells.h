@@ -17,6 +17,13 @@ namespace plimsoll::internal {
 // bucket that came to it twice in a row first, for good. So a count never moves, a reading never
 // sees one twice or not at all, and a sample that comes only now and then takes no cell away.
 // Whatever has no cell is for the caller to count. 16 KiB. Thread-safe.
+//
+// Orders: all are relaxed. A cell has one writer, the thread of the stripe; the next owner of the
+// stripe goes on from its last store, as giving a stripe back releases and taking it acquires. For
+// readers a cell only grows, so a count that one reading misses is in the next. What must be seen
+// is released by the call's leaving: who reads the calls in flight without the call, with acquire,
+// and the cells then, finds the sample. Fork copies whole words, those of all threads. A signal
+// handler that counts could undo a count of the thread that it interrupts: it must not.
 class SampleCells {
  public:
   // False if the bucket has no cell of this stripe, the calling thread's own.

@@ -2,12 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <thread>
 #include <vector>
 
-#include "agent/src/call_counters.h"
-#include "agent/src/lingering.h"
 #include "plimsoll/core/random.h"
 
 namespace plimsoll::internal {
@@ -84,58 +81,6 @@ TEST_P(TimeInFlightModelTest, IsThatOfAModelThatRemembersEveryCall) {
 INSTANTIATE_TEST_SUITE_P(Starts, TimeInFlightModelTest,
                          ::testing::Values(0, 1'000'000'000, (std::int64_t{1} << 53) - 100'000'000,
                                            (std::int64_t{1} << 62)));
-
-// Runs with and without a cell and a stripe of the thread: more threads than there are stripes, and
-// latencies that share cells.
-TEST(CallCountersTest, EverySampleIsInTheBucketOfItsLatencyOnce) {
-  CallCounters counters;
-  constexpr int kThreads = kThreadStripes + 3;
-  constexpr int kRounds = 500;
-  std::atomic<int> started{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      ThreadStripe();
-      ++started;
-      while (started < kThreads) std::this_thread::yield();
-      for (int round = 0; round < kRounds; ++round) {
-        for (std::int64_t latency = 256; latency < std::int64_t{1} << 38; latency *= 4) {
-          counters.Count(Outcome::kSuccess, latency, 1 + round % 2);
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (std::int64_t latency = 256; latency < std::int64_t{1} << 38; latency *= 4) {
-    EXPECT_EQ(counters.succeeded(LatencyHistogram::BucketOf(latency)), kThreads * kRounds * 3 / 2)
-        << latency;
-  }
-}
-
-TEST(SampleCellsTest, ACellBelongsToTheBucketThatCameTwiceInARowFirst) {
-  SampleCells cells;
-  EXPECT_FALSE(cells.Count(0, 5 + 64, 1));  // comes once
-  EXPECT_FALSE(cells.Count(0, 5, 1));
-  EXPECT_TRUE(cells.Count(0, 5, 3));
-  EXPECT_FALSE(cells.Count(0, 5 + 64, 1));
-  EXPECT_FALSE(cells.Count(0, 5 + 64, 1));
-  EXPECT_TRUE(cells.Count(0, 5, 1));
-  EXPECT_EQ(cells.count(5), 4);
-  EXPECT_EQ(cells.count(5 + 64), 0);
-}
-
-TEST(LingeringTest, IsSeenUntilItEnds) {
-  const int object = 0;
-  const int other = 0;
-  const int stripe = ThreadStripe();
-  ASSERT_NE(stripe, kNoStripe);
-  EXPECT_FALSE(Lingering::At(&object));
-  const Lingering lingering(stripe, &object);
-  EXPECT_TRUE(Lingering::At(&object));
-  EXPECT_FALSE(Lingering::At(&other));
-  lingering.End();
-  EXPECT_FALSE(Lingering::At(&object));
-}
 
 }  // namespace
 }  // namespace plimsoll::internal
