@@ -62,21 +62,6 @@ Role MetricsRole(const AccessRules& rules) {
   return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
 }
 
-}
-void Failed() {
-  const MutexLock lock(mutex_);
-  facts_.succeeded = false;
-}
-internal::LoadFacts Read() const {
-  const MutexLock lock(mutex_);
-  return facts_;
-}
-
-private:
-mutable Mutex mutex_;
-internal::LoadFacts facts_ ABSL_GUARDED_BY(mutex_);
-};
-
 }  // namespace
 
 class Server::Impl final : public internal::ControllerView, public internal::ChangeHost {
