@@ -29,7 +29,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr absl::Duration kExpiresSoon = absl::Hours(24 * 14);
 // How often the file of tokens is looked at.
 constexpr int kLookSeconds = 1;
 

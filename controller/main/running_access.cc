@@ -11,6 +11,8 @@
 namespace plimsoll {
 namespace {
 
+constexpr absl::Duration kExpiresSoon = absl::Hours(24 * 14);
+
 // Which version of a file is there; empty if none is.
 std::string FileVersion(const std::string& path) {
   struct stat facts {};
