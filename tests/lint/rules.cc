@@ -10,6 +10,8 @@ const std::vector<Layer>& Layers() {
       {"api/http/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/http/", "api/http/"}},
+      // Checks the configuration of the controller without starting it.
+      {"api/cli/src/config_check.", {"controller/main/config.h", "api/cli/"}},
       {"api/cli/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/simulation/", "controller/config/", "api/cli/"}},
