@@ -135,12 +135,13 @@ std::string Bash() {
                       "  esac\n}\ncomplete -F _plimsoll plimsoll\n");
 }
 
-// zsh runs the function of bash, by what it brings for that.
+// zsh runs the function of bash, by what it brings for that. Installed, the file is a function that
+// is loaded when the first word is completed: then it has to complete that one, too.
 std::string Zsh() {
   return absl::StrCat(
-      "#compdef plimsoll\n# Completions of plimsoll for zsh: source <(plimsoll "
-      "completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n",
-      Bash());
+      "#compdef plimsoll\n# Completions of plimsoll for zsh: source <(plimsoll completion zsh)\n"
+      "autoload -U +X bashcompinit && bashcompinit\n",
+      Bash(), "if [[ ${funcstack[1]} == _plimsoll ]]; then _bash_complete -F _plimsoll; fi\n");
 }
 
 std::string FishOffer(Completes completes, const std::vector<std::string>& choices) {

@@ -19,7 +19,20 @@ std::string Plain(const std::string& text) {
   return safe[0] == '.' || safe[0] == '\'' ? "\\&" + safe : safe;
 }
 
-std::string Paragraph(const std::string& text) { return absl::StrCat(Plain(text), "\n"); }
+// A line per sentence, and none of more than 78 letters, as mdoc wants it.
+std::string Paragraph(const std::string& text) {
+  std::string lines;
+  std::string line;
+  for (const std::string& word : std::vector<std::string>(absl::StrSplit(text, ' '))) {
+    const bool ends = !line.empty() && line.back() == '.';
+    if (ends || line.size() + word.size() > 70) {
+      absl::StrAppend(&lines, Plain(line), "\n");
+      line.clear();
+    }
+    absl::StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  return absl::StrCat(lines, Plain(line), "\n");
+}
 
 // A sentence with a capital and a full stop.
 std::string Sentence(std::string text) {

@@ -22,14 +22,17 @@ constexpr char kFirstPage[] = "GET /v1/dependencies?page_size=1000";
 class CommandLineTest : public ::testing::Test {
  protected:
   CommandLineTest() {
-    rest().Answer(kFirstPage, 200,
-                  absl::StrCat(R"({"items":[)", kDependencyBody, R"(],"next_page_token":""})"));
-    rest().Answer("GET /v1/dependencies/payments-db", 200, kDependencyBody);
-    rest().Answer("GET /v1/dependencies/payments-db/quota", 200, kQuotaBody);
-    rest().Answer("GET /v1/limits?page_size=1000", 200, kLimitsBody);
-    rest().Answer("GET /v1/limits?dependency=payments-db&page_size=1000", 200, kLimitsBody);
-    rest().Answer("GET /v1/events?dependency=payments-db&page_size=1000", 200, kEventsBody);
-    rest().Answer("GET /v1/events?page_size=100", 200, kEventsBody);
+    rest().Answer(
+        kFirstPage, 200,
+        absl::StrCat(R"({"items":[)", AnswerBody("dependency"), R"(],"next_page_token":""})"));
+    rest().Answer("GET /v1/dependencies/payments-db", 200, AnswerBody("dependency"));
+    rest().Answer("GET /v1/dependencies/payments-db/quota", 200, AnswerBody("quota"));
+    rest().Answer("GET /v1/limits?page_size=1000", 200, AnswerBody("limits"));
+    rest().Answer("GET /v1/limits?dependency=payments-db&page_size=1000", 200,
+                  AnswerBody("limits"));
+    rest().Answer("GET /v1/events?dependency=payments-db&page_size=1000", 200,
+                  AnswerBody("events"));
+    rest().Answer("GET /v1/events?page_size=100", 200, AnswerBody("events"));
   }
   FakeRest& rest() { return terminal_.rest; }
   int Run(const std::vector<std::string>& arguments) { return terminal_.Run(arguments); }
@@ -111,7 +114,8 @@ TEST_F(CommandLineTest, AProblemIsOneLineWithItsRequestAndAnExitStatusOfItsOwn) 
 TEST_F(CommandLineTest, AHintAndAllFaultsOfABodyAreTold) {
   rest().Answer(
       "GET /v1/x", 400,
-      R"({"code":"INVALID_ARGUMENT","detail":"two faults","hint":"raise the ceiling first","request_id":"r7",
+      R"({"code":"INVALID_ARGUMENT","detail":"two faults","hint":"raise the ceiling first",
+                "request_id":"r7",
                 "errors":[{"pointer":"/floor","detail":"must be between 1 and 20"},
                           {"pointer":"/a","file":"f.yaml","line":14,"column":5,"detail":"no"}]})");
   EXPECT_EQ(Run({"api", "GET", "/v1/x"}), kExitUsage);
@@ -149,7 +153,7 @@ TEST_F(CommandLineTest, ListsComeInEveryFormat) {
     EXPECT_EQ(out(), Golden(absl::StrCat("limits_", format, ".txt"), out())) << format;
   }
   EXPECT_EQ(Run({"get", "limits", "-o", "json"}), kExitFine);
-  EXPECT_EQ(Json::parse(out()), Json::parse(kLimitsBody));
+  EXPECT_EQ(Json::parse(out()), Json::parse(AnswerBody("limits")));
   for (const char* const kind : {"dependencies", "quotas", "events"}) {
     EXPECT_EQ(Run({"get", kind}), kExitFine) << error();
     EXPECT_EQ(out(), Golden(absl::StrCat(kind, "_table.txt"), out())) << kind;
@@ -226,9 +230,9 @@ TEST_F(CommandLineTest, AnExplanationOfALimitThatHasMovedSinceIsLeftOut) {
 }
 
 TEST_F(CommandLineTest, StatusIsOneScreenAndQuietIsForProbes) {
-  rest().Answer(
-      "GET /v1/status", 200,
-      R"({"version":"1.0.0","role":"LEADER","uptime_seconds":8123.4,"state":"EMBEDDED","store_ok":true,
+  rest().Answer("GET /v1/status", 200,
+                R"({"version":"1.0.0","role":"LEADER","uptime_seconds":8123.4,"state":"EMBEDDED",
+                "store_ok":true,
                 "learning":{"active":false},"dependencies":{"total":12,"limited":2},
                 "agents":{"connected":34,"silent":1,"versions":["1.0.0"]}})");
   EXPECT_EQ(Run({"status"}), kExitFine) << error();
@@ -296,12 +300,13 @@ TEST_F(CommandLineTest, ChecksFindWhatIsNearlyUsedUp) {
 }
 
 TEST_F(CommandLineTest, SizesAreAdvisedWithReasons) {
-  rest().Answer(
-      "GET /v1/sizing", 200,
-      R"({"items":[{"dependency":"payments-db","measured":{"span_seconds":600,"arrivals_per_second":640,
+  rest().Answer("GET /v1/sizing", 200,
+                R"({"items":[{"dependency":"payments-db","measured":{"span_seconds":600,
+                "arrivals_per_second":640,
                 "latency_mean_seconds":0.012,"latency_p99_seconds":0.412,"utilisation":0.8},
                 "needed":{"in_flight_by_mean":8,"in_flight_by_p99":264,"critical":16,"optional":8},
-                "advised":{"quota":24,"floor":2,"ceiling":64},"configured":{"quota":120,"floor":5,"ceiling":200},
+                "advised":{"quota":24,"floor":2,"ceiling":64},
+                "configured":{"quota":120,"floor":5,"ceiling":200},
                 "reasons":["640 calls/s of 12 ms are 7.7 in flight."],
                 "remarks":[{"finding":"IDLE","message":"never passes 30 % of its limit"}]}]})");
   EXPECT_EQ(Run({"size"}), kExitFine) << error();

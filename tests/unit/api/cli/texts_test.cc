@@ -182,7 +182,8 @@ TEST(HumaneTest, NumbersAreAsExactAsPeopleCareFor) {
 TEST(JsonTest, YamlQuotesWhatWouldBeReadAsSomethingElse) {
   EXPECT_EQ(
       ToYaml(Json::parse(
-          R"({"a":[1,{"b":"x y","c":[]},"yes"],"d":{},"e":"1","f":"payments-db","g":null,"h":"a: b"})")),
+          R"({"a":[1,{"b":"x y","c":[]},"yes"],"d":{},
+              "e":"1","f":"payments-db","g":null,"h":"a: b"})")),
       "a:\n  - 1\n  - b: \"x y\"\n    c: []\n  - \"yes\"\nd: {}\ne: \"1\"\nf: payments-db\ng: "
       "null\nh: \"a: b\"\n");
 }

@@ -93,7 +93,9 @@ TEST(WhyTest, SharesOfSilentInstancesArePointedOut) {
 TEST(WhyTest, AnOpenBreakerComesBeforeAllLimits) {
   WhyFacts facts = QuotaBinds();
   facts.dependency["status"]["breaker"] = Json::parse(
-      R"({"state":"OPEN","next_probe_seconds":4.2,"last_change":{"time":"2026-11-29T17:20:00Z","message":"opened: 9 of 10 failed"}})");
+      R"({"state":"OPEN","next_probe_seconds":4.2,
+          "last_change":{"time":"2026-11-29T17:20:00Z",
+          "message":"opened: 9 of 10 failed"}})");
   EXPECT_THAT(Tell(facts), AllOf(HasSubstr("The breaker of payments-db is open"),
                                  HasSubstr("due in 4.2 s"), HasSubstr("9 of 10 failed"),
                                  HasSubstr("closes by itself"), Not(HasSubstr("set quota"))));
