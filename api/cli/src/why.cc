@@ -83,8 +83,9 @@ std::string Verdict(const WhyFacts& facts) {
 std::string Fill(const Json& row) {
   const Json& limit = At(row, "/enforced");
   if (!limit.is_number()) {
-    return absl::StrCat("It has ", NumeralAt(row, "/in_flight"),
-                        " calls in flight, and no limit is enforced.");
+    const std::string calls = NumeralAt(row, "/in_flight");
+    return absl::StrCat("It has ", calls, calls == "1" ? " call" : " calls",
+                        " in flight, and no limit is enforced.");
   }
   const double now = NumberAt(row, "/in_flight");
   const double lately = std::max(now, NumberAt(row, "/in_flight_max"));
@@ -97,7 +98,8 @@ std::string Fill(const Json& row) {
                         "bulkhead has a queue.");
   }
   if (lately >= limit.get<double>()) {
-    return absl::StrCat(has, "The limit was used up lately: calls above it were refused.");
+    return absl::StrCat(has,
+                        "The limit was used up lately: calls above it were refused, or waited.");
   }
   return absl::StrCat(has, "There is room for ", HumaneNumber(limit.get<double>() - now), " more.");
 }
@@ -114,9 +116,11 @@ std::string OverrideText(const WhyFacts& facts) {
 std::string Decides(const WhyFacts& facts, const Json& row) {
   const std::string binding = TextAt(row, "/binding_constraint");
   if (binding == "QUOTA") {
+    // What it could use follows its calls, and may have fallen since the share was made.
+    const bool short_of = NumberAt(row, "/wanted") > NumberAt(row, "/quota_share");
     return absl::StrCat("The quota decides: its share is ", NumeralAt(row, "/quota_share"), " of ",
-                        NumeralAt(facts.dependency, "/quota/capacity"), ", and it could use ",
-                        NumeralAt(row, "/wanted"), ".");
+                        NumeralAt(facts.dependency, "/quota/capacity"),
+                        short_of ? ", and it could use " + NumeralAt(row, "/wanted") : "", ".");
   }
   if (binding == "OVERRIDE") return OverrideText(facts);
   if (binding == "CEILING") {

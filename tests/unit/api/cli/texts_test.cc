@@ -145,6 +145,19 @@ TEST(HelpTest, EveryPageIsMdocWithItsSections) {
   EXPECT_EQ(ManualPage("none", "1"), "");
 }
 
+// Where mandoc is installed, it must have no warning. It is not everywhere.
+TEST(HelpTest, MandocAcceptsEveryPage) {
+  const std::filesystem::path path = ::testing::TempDir() + "plimsoll_page.1";
+  for (const ManualTopic& page : Pages()) {
+    std::ofstream(path) << ManualPage(page.name, "1.2.3");
+    EXPECT_EQ(Shell(absl::StrCat("if command -v mandoc >/dev/null; then mandoc -Tlint -W warning '",
+                                 path.string(), "' 2>&1; fi")),
+              "")
+        << page.name;
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(EventStreamTest, EventsArriveWhereverTheBytesAreCut) {
   const std::string text =
       ": hello\r\n\r\nid: 1\revent: limit\rdata: a\rdata:b\r\rdata\n\nid: 2\ndata: c\n\n";

@@ -77,6 +77,13 @@ TEST(WhyTest, EachConstraintHasItsSentenceAndItsAdvice) {
   }
 }
 
+TEST(WhyTest, WhatAnInstanceCouldUseIsToldOnlyIfItIsShortOfIt) {
+  WhyFacts facts = QuotaBinds();
+  facts.limits[0]["wanted"] = 6;
+  EXPECT_THAT(Tell(facts), AllOf(HasSubstr("The quota decides: its share is 38 of 120.\n"),
+                                 Not(HasSubstr("could use 6."))));
+}
+
 TEST(WhyTest, ASlowDependencyIsNotToBeGivenMore) {
   WhyFacts facts = QuotaBinds();
   facts.dependency["status"]["latency_p50_seconds"] = 0.05;
