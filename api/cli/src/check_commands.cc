@@ -44,14 +44,14 @@ void CheckQuota(const Json& quota, double most, std::vector<std::string>& findin
 std::string Reasons(const Json& items) {
   std::string text;
   for (const Json& item : items) {
-    absl::StrAppend(&text, "\n", TextAt(item, "/dependency"), "\n");
+    absl::StrAppend(&text, "\n", Tame(TextAt(item, "/dependency")), "\n");
     for (const Json& reason : At(item, "/reasons")) {
-      absl::StrAppend(&text, "  ", reason.is_string() ? reason.get<std::string>() : ToLine(reason),
-                      "\n");
+      absl::StrAppend(&text, "  ",
+                      Tame(reason.is_string() ? reason.get<std::string>() : ToLine(reason)), "\n");
     }
     for (const Json& remark : At(item, "/remarks")) {
-      absl::StrAppend(&text, "  ", TextAt(remark, "/finding"), ": ", TextAt(remark, "/message"),
-                      "\n");
+      absl::StrAppend(&text, "  ", Tame(TextAt(remark, "/finding")), ": ",
+                      Tame(TextAt(remark, "/message")), "\n");
     }
   }
   return text;

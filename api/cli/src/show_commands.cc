@@ -85,7 +85,8 @@ std::string Properties(const Json& value, const std::string& indent) {
     if (member.is_number()) {
       shown = seconds ? HumaneSeconds(member.get<double>()) : HumaneNumber(member.get<double>());
     }
-    absl::StrAppend(&text, indent, key, std::string(width + 2 - key.size(), ' '), shown, "\n");
+    absl::StrAppend(&text, indent, key, std::string(width + 2 - key.size(), ' '), Tame(shown),
+                    "\n");
   }
   return text;
 }

@@ -355,7 +355,7 @@ std::string ToText(const WhyStory& story) {
   std::string text = absl::StrCat(story.verdict, "\n");
   for (const WhySection& section : story.sections) {
     absl::StrAppend(&text, "\n", section.title, "\n");
-    for (const std::string& line : section.lines) absl::StrAppend(&text, "  ", line, "\n");
+    for (const std::string& line : section.lines) absl::StrAppend(&text, "  ", Tame(line), "\n");
   }
   return text;
 }

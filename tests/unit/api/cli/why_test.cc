@@ -84,6 +84,12 @@ TEST(WhyTest, WhatAnInstanceCouldUseIsToldOnlyIfItIsShortOfIt) {
                                  Not(HasSubstr("could use 6."))));
 }
 
+TEST(WhyTest, ReasonsOfOthersDoNotDriveTheTerminal) {
+  WhyFacts facts = QuotaBinds();
+  facts.events[0]["message"] = "\x1b[2Jgone";
+  EXPECT_THAT(Tell(facts), AllOf(Not(HasSubstr("\x1b")), HasSubstr(" [2Jgone")));
+}
+
 TEST(WhyTest, ASlowDependencyIsNotToBeGivenMore) {
   WhyFacts facts = QuotaBinds();
   facts.dependency["status"]["latency_p50_seconds"] = 0.05;
