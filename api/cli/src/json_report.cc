@@ -1,15 +1,13 @@
 #include "api/cli/src/json_report.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "api/cli/src/describe.h"
+#include "api/cli/src/json.h"
 
 namespace plimsoll::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json Finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json Seconds(absl::Duration value) { return Finite(absl::ToDoubleSeconds(value)); }

@@ -1,70 +1,66 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "api/cli/src/config_check.h"
+#include "api/cli/src/context.h"
 #include "api/cli/src/engine.h"
+#include "api/cli/src/exit_status.h"
 #include "api/cli/src/simulate.h"
-#include "controller/config/faults.h"
+#include "controller/config/read_file.h"
 
 namespace plimsoll::cli {
 namespace {
 
-struct Command {
-  const char* name;
-  const char* help;
-  int (*run)(const std::vector<std::string>& arguments, const Console& console);
-};
+void Print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  // Lines of a watch are for who waits for them.
+  std::fflush(stdout);
+}
+void PrintError(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
-int RunSimulate(const std::vector<std::string>& arguments, const Console& console) {
-  return Simulate(arguments, RealEngine(), console);
+int RunSimulate(const std::vector<std::string>& arguments) {
+  return Simulate(arguments, RealEngine(),
+                  {Print, PrintError, isatty(STDERR_FILENO) == 1, RealClock()});
 }
 
-constexpr Command kCommands[] = {
-    {"simulate", "try a policy on a modelled dependency before you roll it out", RunSimulate},
-};
-
-std::string Usage() {
-  std::string text = "usage: plimsoll COMMAND [ARGUMENT]...\n\n";
-  for (const Command& command : kCommands) {
-    absl::StrAppend(&text, "  ", command.name,
-                    std::string(12 - std::string(command.name).size(), ' '), command.help, "\n");
-  }
-  return absl::StrCat(text, "  help        print this\n  --version   print the version\n\n",
-                      "plimsoll COMMAND --help tells more.\n");
+absl::StatusOr<std::string> Read(const std::string& path) {
+  if (path != "-") return ReadFile(path);
+  return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
-int Unknown(const std::string& name, const Console& console) {
-  std::vector<std::string> names = {"help", "--version"};
-  for (const Command& command : kCommands) names.emplace_back(command.name);
-  console.error(absl::StrCat("unknown command ", Quoted(name), Suggestion(name, names),
-                             "; see plimsoll help\n"));
-  return kExitUsage;
+std::string ReadLine() {
+  std::string line;
+  std::getline(std::cin, line);
+  return line;
+}
+
+std::string Environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const Console console{[](const std::string& text) { std::fputs(text.c_str(), stdout); },
-                        [](const std::string& text) { std::fputs(text.c_str(), stderr); },
-                        isatty(STDERR_FILENO) == 1, RealClock()};
-  if (arguments.empty()) {
-    console.error(Usage());
-    return kExitUsage;
-  }
-  const std::string& name = arguments.front();
-  if (name == "help" || name == "--help") {
-    console.out(Usage());
-    return kExitFine;
-  }
-  if (name == "--version") {
-    console.out("plimsoll " PLIMSOLL_VERSION "\n");
-    return kExitFine;
-  }
-  for (const Command& command : kCommands) {
-    if (name == command.name) return command.run({arguments.begin() + 1, arguments.end()}, console);
-  }
-  return Unknown(name, console);
+  const Context context{.out = Print,
+                        .error = PrintError,
+                        .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+                        .in_is_terminal = isatty(STDIN_FILENO) == 1,
+                        .read_line = ReadLine,
+                        .read_file = Read,
+                        .environment = Environment,
+                        .connect = Connect,
+                        .pause = absl::SleepFor,
+                        .check_config = CheckConfig,
+                        .simulate = RunSimulate,
+                        .clock = RealClock(),
+                        .version = PLIMSOLL_VERSION};
+  return RunCommandLine(arguments, context);
 }
 
 }  // namespace

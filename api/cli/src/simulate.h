@@ -5,14 +5,10 @@
 #include <vector>
 
 #include "api/cli/src/engine.h"
+#include "api/cli/src/exit_status.h"
 #include "plimsoll/core/clock.h"
 
 namespace plimsoll::cli {
-
-// The exit statuses of the program.
-inline constexpr int kExitFine = 0;
-inline constexpr int kExitFailure = 1;
-inline constexpr int kExitUsage = 2;
 
 // Where a command writes. `error` may be called from several threads, one at a time.
 struct Console {

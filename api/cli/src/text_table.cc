@@ -10,9 +10,15 @@ namespace plimsoll::cli {
 namespace {
 
 std::size_t Width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  std::size_t width = 0;
+  bool colour = false;
+  for (const char c : text) {
+    if (c == '\x1b') colour = true;
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (!colour && begins) ++width;
+    if (c == 'm') colour = false;
+  }
+  return width;
 }
 
 void Widen(const std::vector<std::string>& row, std::vector<std::size_t>& widths) {
@@ -20,11 +26,13 @@ void Widen(const std::vector<std::string>& row, std::vector<std::size_t>& widths
   for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
 }
 
-std::string Line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) {
+std::string Line(const Table& table, const std::vector<std::string>& row,
+                 const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const std::string pad(widths[i] - Width(row[i]), ' ');
-    absl::StrAppend(&line, i == 0 ? "" : "  ", i == 0 ? row[i] : pad, i == 0 ? pad : row[i]);
+    const bool left = i == 0 || (i < table.left.size() && table.left[i]);
+    absl::StrAppend(&line, i == 0 ? "" : "  ", left ? row[i] : pad, left ? pad : row[i]);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return absl::StrCat(line, "\n");
@@ -36,8 +44,8 @@ std::string ToText(const Table& table) {
   std::vector<std::size_t> widths;
   Widen(table.header, widths);
   for (const auto& row : table.rows) Widen(row, widths);
-  std::string text = Line(table.header, widths);
-  for (const auto& row : table.rows) text += Line(row, widths);
+  std::string text = table.header.empty() ? "" : Line(table, table.header, widths);
+  for (const auto& row : table.rows) text += Line(table, row, widths);
   return text;
 }
 

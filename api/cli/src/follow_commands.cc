@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "api/cli/src/argument_parser.h"
+#include "api/cli/src/commands.h"
+#include "api/cli/src/event_stream.h"
+#include "api/cli/src/humane.h"
+
+namespace plimsoll::cli {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Seconds(2);
+
+// Fields that move without anything having changed.
+void DropMeasured(Json& item) {
+  for (const char* const key :
+       {"age_seconds", "in_flight", "in_flight_max", "last_decision", "last_report_age_seconds",
+        "report_lag_seconds", "status", "shares", "wanted", "reserved"}) {
+    item.erase(key);
+  }
+}
+
+// Prints what changes about some topics: from the event stream or, if there is none, by looking
+// again and again. Confined to one call of Follow().
+class Follower {
+ public:
+  Follower(Session& session, std::string topics, absl::Duration interval, int count)
+      : session_(session), topics_(std::move(topics)), interval_(interval), left_(count) {}
+
+  absl::StatusOr<int> Run() {
+    int failures = 0;
+    while (true) {
+      const std::size_t before = printed_;
+      const absl::Status status = Stream();
+      if (done_) return kExitFine;
+      if (absl::IsUnimplemented(status)) return Poll();
+      if (!status.ok() && !absl::IsUnavailable(status)) return status;
+      failures = printed_ > before ? 0 : failures + 1;
+      // A controller that restarts is back within a few looks.
+      if (failures > kFailuresMax && !status.ok()) return status;
+      session_.context.pause(interval_);
+    }
+  }
+
+ private:
+  static constexpr int kFailuresMax = 5;
+
+  void Print(const Json& line) {
+    session_.context.out(ToLine(line) + "\n");
+    ++printed_;
+    if (left_ > 0 && --left_ == 0) done_ = true;
+  }
+
+  // kUnimplemented: there is no stream to be had, so poll.
+  absl::Status Stream() {
+    RestRequest request;
+    request.target = absl::StrCat(
+        "/v1/watch",
+        Query({{"topics", topics_}, {"dependency", session_.call.Text("--dependency")}}));
+    if (!reader_.last_id().empty())
+      request.headers.emplace_back("Last-Event-ID", reader_.last_id());
+    const absl::StatusOr<RestResponse> answer =
+        session_.client.transport().Stream(request, [this](std::string_view bytes) {
+          for (const StreamEvent& event : reader_.Read(bytes)) {
+            if (!done_) Print(ToLineOf(event));
+          }
+          return !done_;
+        });
+    if (!answer.ok()) return answer.status();
+    if (answer->status == 200) return absl::OkStatus();
+    if (answer->status == 410) {
+      reader_.Forget();
+      session_.context.error(
+          "the stream cannot go on from where it was: some changes are missing\n");
+      return absl::OkStatus();
+    }
+    if (answer->status == 503 || answer->status == 404) return absl::UnimplementedError("");
+    return ToStatus(*answer);
+  }
+
+  static Json ToLineOf(const StreamEvent& event) {
+    Json data = Json::parse(event.data, nullptr, false);
+    if (data.is_discarded()) data = event.data;
+    return {{"event", event.name}, {"id", event.id}, {"data", data}};
+  }
+
+  absl::StatusOr<int> Poll() {
+    session_.context.error("no stream is free: looking every " +
+                           HumaneSeconds(absl::ToDoubleSeconds(interval_)) + " instead\n");
+    for (bool first = true; !done_; first = false) {
+      for (const std::string& topic : std::vector<std::string>(absl::StrSplit(topics_, ','))) {
+        const absl::Status status = Look(topic, first);
+        if (!status.ok()) return status;
+      }
+      if (!done_) session_.context.pause(interval_);
+    }
+    return kExitFine;
+  }
+
+  static const char* PathOf(const std::string& topic) {
+    if (topic == "limits") return "/v1/limits";
+    if (topic == "instances") return "/v1/instances";
+    if (topic == "quotas") return "/v1/dependencies";
+    return topic == "events" ? "/v1/events" : nullptr;
+  }
+
+  // Only limits and events can be asked for by dependency.
+  std::string TargetOf(const std::string& topic) const {
+    const bool by_dependency = topic == "limits" || topic == "events";
+    return absl::StrCat(
+        PathOf(topic),
+        Query({{"dependency", by_dependency ? session_.call.Text("--dependency") : ""},
+               {"page_size", "1000"}}));
+  }
+
+  absl::Status Look(const std::string& topic, bool first) {
+    if (PathOf(topic) == nullptr) return absl::OkStatus();
+    RestRequest request;
+    request.target = TargetOf(topic);
+    std::string& tag = tags_[topic];
+    if (!tag.empty()) request.headers.emplace_back("If-None-Match", tag);
+    const absl::StatusOr<RestResponse> answer = session_.client.transport().Send(request);
+    if (!answer.ok()) return answer.status();
+    if (answer->status == 304) return absl::OkStatus();
+    if (answer->status != 200) return ToStatus(*answer);
+    tag = answer->Header("etag");
+    const Json body = Json::parse(answer->body, nullptr, false);
+    const Json& items = At(body, "/items");
+    // Events come newest first.
+    std::vector<Json> list(items.begin(), items.end());
+    if (topic == "events") std::reverse(list.begin(), list.end());
+    for (const Json& item : list) Compare(topic, item, first);
+    return absl::OkStatus();
+  }
+
+  void Compare(const std::string& topic, const Json& item, bool first) {
+    const std::string kind = topic == "quotas" ? "dependencies" : topic;
+    std::string key = topic;
+    for (const std::string& pointer : KindOf(kind).key) {
+      absl::StrAppend(&key, "\n", TextAt(item, pointer));
+    }
+    Json essence = item;
+    DropMeasured(essence);
+    std::string& known = known_[key];
+    std::string now = ToLine(essence);
+    if (known == now) return;
+    known = std::move(now);
+    if (!first && !done_) {
+      Print({{"event", topic.substr(0, topic.size() - 1)}, {"id", ""}, {"data", item}});
+    }
+  }
+
+  Session& session_;
+  const std::string topics_;
+  const absl::Duration interval_;
+  int left_;  // lines until the end; 0: there is none
+  std::size_t printed_ = 0;
+  bool done_ = false;
+  EventStreamReader reader_;
+  std::map<std::string, std::string> tags_;   // by topic
+  std::map<std::string, std::string> known_;  // what was seen last, by topic and key
+};
+
+const Kind& TopKind() {
+  static const Kind& kind =
+      *new Kind{"dependencies",
+                "/v1/dependencies",
+                "",
+                {"/name"},
+                {{"NAME", "/name"},
+                 {"HEALTH", "/status/health", Cell::kWord},
+                 {"IN FLIGHT", "/status/in_flight", Cell::kNumber},
+                 {"ENFORCED", "/status/enforced", Cell::kNumber},
+                 {"WANTED", "/status/wanted", Cell::kNumber},
+                 {"ADMITTED/S", "/status/admitted_per_second", Cell::kNumber},
+                 {"REJECTED/S", "/status/rejected_per_second", Cell::kNumber},
+                 {"P50", "/status/latency_p50_seconds", Cell::kSeconds},
+                 {"P99", "/status/latency_p99_seconds", Cell::kSeconds},
+                 {"BASELINE", "/status/baseline_latency_seconds", Cell::kSeconds}}};
+  return kind;
+}
+
+absl::StatusOr<std::string> Screen(Session& session) {
+  const std::string name = session.call.Text("--dependency");
+  ListingOptions options = ListingOptionsOf(session);
+  options.sort_by = "-rejected/s";
+  Json list;
+  if (name.empty()) {
+    absl::StatusOr<Json> answer = session.client.List("/v1/dependencies", {});
+    if (!answer.ok()) return answer.status();
+    list = *std::move(answer);
+  } else {
+    absl::StatusOr<Json> answer = session.client.Get(DependencyPath(name));
+    if (!answer.ok()) return answer.status();
+    list = {{"items", Json::array({*answer})}};
+  }
+  absl::StatusOr<std::string> text = FormatList(TopKind(), list, options);
+  if (!text.ok() || name.empty()) return text;
+  const absl::StatusOr<Json> limits = session.client.List("/v1/limits", {{"dependency", name}});
+  if (!limits.ok()) return limits.status();
+  options.sort_by = "-in_flight";
+  const absl::StatusOr<std::string> rows = FormatList(KindOf("limits"), *limits, options);
+  if (!rows.ok()) return rows.status();
+  return absl::StrCat(*text, "\n", *rows);
+}
+
+}  // namespace
+
+absl::StatusOr<int> Follow(Session& session, const std::string& topics) {
+  const absl::StatusOr<int> count = WholeOf(session.call, "--count", 0);
+  if (!count.ok()) return count.status();
+  const absl::StatusOr<absl::Duration> interval = DurationOf(session.call, "--interval", kInterval);
+  if (!interval.ok()) return interval.status();
+  return Follower(session, topics, *interval, *count).Run();
+}
+
+absl::StatusOr<int> RunWatch(Session& session) {
+  const std::string topics = session.call.Word(0);
+  return Follow(session, topics.empty() ? "limits,instances,quotas,events,config" : topics);
+}
+
+absl::StatusOr<int> RunTop(Session& session) {
+  const absl::StatusOr<int> count = WholeOf(session.call, "--count", 0);
+  if (!count.ok()) return count.status();
+  const absl::StatusOr<absl::Duration> interval = DurationOf(session.call, "--interval", kInterval);
+  if (!interval.ok()) return interval.status();
+  for (int shown = 0; *count == 0 || shown < *count; ++shown) {
+    if (shown > 0) session.context.pause(*interval);
+    const absl::StatusOr<std::string> screen = Screen(session);
+    if (!screen.ok()) return screen.status();
+    const std::string time =
+        absl::FormatTime("%H:%M:%S UTC", session.context.clock.WallTime(), absl::UTCTimeZone());
+    // Home, each line to its end, and nothing of the screen before below it: no flicker.
+    const bool live = session.context.out_is_terminal;
+    const std::string text = absl::StrCat(time, "\n", *screen);
+    session.context.out(
+        live ? absl::StrCat("\x1b[H", absl::StrReplaceAll(text, {{"\n", "\x1b[K\n"}}), "\x1b[J")
+             : text + "\n");
+  }
+  return kExitFine;
+}
+
+}  // namespace plimsoll::cli

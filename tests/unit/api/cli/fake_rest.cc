@@ -1,0 +1,118 @@
+#include "tests/unit/api/cli/fake_rest.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+
+namespace plimsoll::cli {
+namespace {
+
+class Transport final : public RestTransport {
+ public:
+  explicit Transport(FakeRest& rest) : rest_(rest) {}
+
+  absl::StatusOr<RestResponse> Send(const RestRequest& request) override {
+    return rest_.Respond(request);
+  }
+  absl::StatusOr<RestResponse> Stream(
+      const RestRequest& request, const std::function<bool(std::string_view)>& on_bytes) override {
+    return rest_.Respond(request, on_bytes);
+  }
+
+ private:
+  FakeRest& rest_;
+};
+
+// 2026-11-29T17:20:23Z.
+constexpr Instant kNow{1'795'972'823'000'000'000};
+
+}  // namespace
+
+void FakeRest::Answer(const std::string& what, int status, const std::string& body,
+                      std::map<std::string, std::string> headers) {
+  answers_[what].push_back({status, body, std::move(headers)});
+}
+
+std::string FakeRest::last() const {
+  if (requests_.empty()) return "";
+  const RestRequest& request = requests_.back();
+  return absl::StrCat(request.method, " ", request.target, request.body.empty() ? "" : " ",
+                      request.body);
+}
+
+absl::StatusOr<RestResponse> FakeRest::Respond(const RestRequest& request) {
+  requests_.push_back(request);
+  if (away_) return absl::UnavailableError("http://127.0.0.1:7480 cannot be reached");
+  const auto found = answers_.find(absl::StrCat(request.method, " ", request.target));
+  if (found == answers_.end()) {
+    return RestResponse{
+        404, R"({"code":"NOT_FOUND","detail":"no such thing","request_id":"r1"})", {}};
+  }
+  std::vector<RestResponse>& queue = found->second;
+  const RestResponse response = queue.front();
+  if (queue.size() > 1) queue.erase(queue.begin());
+  return response;
+}
+
+absl::StatusOr<RestResponse> FakeRest::Respond(
+    const RestRequest& request, const std::function<bool(std::string_view)>& on_bytes) {
+  if (streams_.empty()) return Respond(request);
+  requests_.push_back(request);
+  const std::vector<std::string> pieces = streams_.front();
+  streams_.erase(streams_.begin());
+  for (const std::string& piece : pieces) {
+    if (!on_bytes(piece)) break;
+  }
+  return RestResponse{200, "", {}};
+}
+
+FakeTerminal::FakeTerminal() : clock(kNow) {}
+
+int FakeTerminal::Run(const std::vector<std::string>& arguments) {
+  out.clear();
+  error.clear();
+  const Context context{
+      .out = [this](const std::string& text) { out += text; },
+      .error = [this](const std::string& text) { error += text; },
+      .out_is_terminal = out_is_terminal,
+      .in_is_terminal = in_is_terminal,
+      .read_line = [this] { return typed; },
+      .read_file = [this](const std::string& path) -> absl::StatusOr<std::string> {
+        const auto found = files.find(path);
+        if (found == files.end()) return absl::NotFoundError(path + " is not there");
+        return found->second;
+      },
+      .environment = [this](const std::string& name) { return environment[name]; },
+      .connect = [this](const Connection& to) -> absl::StatusOr<std::unique_ptr<RestTransport>> {
+        connection = to;
+        return std::make_unique<Transport>(rest);
+      },
+      .pause =
+          [this](absl::Duration span) {
+            ++pauses;
+            clock.Advance(span);
+          },
+      .check_config = [](const std::string& path) -> absl::StatusOr<std::string> {
+        if (path == "good.yaml") return std::string("good.yaml: valid, 1 dependency\n");
+        return absl::DataLossError(path + ":1:1: /celing: unknown key");
+      },
+      .simulate =
+          [this](const std::vector<std::string>& rest_of) {
+            out += absl::StrCat("simulate ", rest_of.size());
+            return 0;
+          },
+      .clock = clock,
+      .version = "1.2.3"};
+  return RunCommandLine(arguments, context);
+}
+
+std::string Golden(const std::string& name, const std::string& actual) {
+  const std::string path = std::string(PLIMSOLL_TESTS_DIR) + "/golden/" + name;
+  if (std::getenv("PLIMSOLL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << actual;
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace plimsoll::cli
