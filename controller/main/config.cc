@@ -237,15 +237,24 @@ Config DefaultConfig(Profile profile) {
   return config;
 }
 
+YamlAdvice ConfigAdvice() {
+  return {"dependencies: []", "what dependencies have in common under \"defaults\""};
+}
+
+Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profile profile,
+                  Faults& faults) {
+  Config config = DefaultConfig(profile);
+  config.server.config_hash = Fingerprint(fingerprinted);
+  ReadTop(root, profile, config, faults);
+  return config;
+}
+
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile) {
-  Config config = DefaultConfig(profile);
-  config.server.config_hash = Fingerprint(text);
+  Config config;
   Faults faults;
-  const YamlAdvice advice{"dependencies: []",
-                          "what dependencies have in common under \"defaults\""};
-  const std::optional<YamlNode> root = ParseYaml(text, advice, faults);
-  if (root.has_value()) ReadTop(*root, profile, config, faults);
+  const std::optional<YamlNode> root = ParseYaml(text, ConfigAdvice(), faults);
+  if (root.has_value()) config = ReadConfig(*root, text, profile, faults);
   if (faults.empty()) return config;
   return absl::InvalidArgumentError(absl::StrJoin(faults.ToLines(name), "\n"));
 }

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "controller/config/faults.h"
+#include "controller/config/yaml_tree.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
+#include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/server.h"
 
 namespace plimsoll {
@@ -26,6 +30,12 @@ struct Config {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
   PolicySet policies;
+  // Where each setting is from; filled in by LoadLayered().
+  std::vector<ConfigEntry> entries;
+  // What the file says of "defaults", if it does, and of each dependency, as JSON.
+  std::vector<ConfigEntry> policy_entries;
+  // What is no fault, but should be looked at; one line each.
+  std::vector<std::string> warnings;
 };
 
 // Which defaults a file starts from. The file wins over both.
@@ -43,7 +53,16 @@ Config DefaultConfig(Profile profile);
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile);
 
-// The same for a file on disk. kNotFound or kUnavailable if it cannot be read.
+// What ParseConfig() does with a file that has been parsed already; `fingerprinted` is what its
+// hash is made of. Only if nothing was added to `faults` may the result be used. Pure.
+Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profile profile,
+                  Faults& faults);
+
+// What a file of ours says at least, for messages.
+YamlAdvice ConfigAdvice();
+
+// The same for a file on disk, and nothing beside it. kNotFound or kUnavailable if it cannot be
+// read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
 
 }  // namespace plimsoll
