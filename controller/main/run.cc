@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "controller/main/config_loader.h"
 #include "controller/main/reload.h"
 #include "controller/main/signals.h"
 #include "plimsoll/controller/core.h"
@@ -153,6 +154,9 @@ void Reload(const RunOptions& options, Server& server, Config& running, const Lo
               {{"config_hash", fresh->server.config_hash},
                {"changed", absl::StrCat(changes.policies.size())},
                {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
+  const ConfigFacts facts = FactsAfterReload({running.entries, {}}, fresh->entries);
+  server.SetConfig(facts);
+  running.entries = facts.entries;
   running.policies = fresh->policies;
   server.SetPolicies(std::move(fresh->policies), fresh->server.config_hash);
 }
@@ -184,6 +188,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   core_options.seed = Random::FromEntropy().Next();
   Core core(core_options, config.policies, *state, clock.Now());
   ServerOptions server_options = config.server;
+  server_options.config.entries = config.entries;
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);
   if (const absl::Status started = server.Start(); !started.ok()) {

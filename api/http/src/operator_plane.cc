@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/http/src/config_view.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/paging.h"
@@ -136,11 +137,15 @@ std::vector<Route> OperatorPlane::Routes() {
   const auto version = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
     exchange->Reply(Version());
   };
+  const auto config = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
+    exchange->Reply(JsonResponse(ConfigView(config_, config_hash())));
+  };
   return {
       {"GET", "/livez", {"verbose", "exclude"}, livez},
       {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
       {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
       {"GET", "/v1/version", {}, version},
+      {"GET", "/v1/config", {}, config},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
       SnapshotRoute("/v1/dependencies", {"page_size", "page_token"}, &OperatorPlane::Dependencies),
       SnapshotRoute("/v1/dependencies/{d}", {}, &OperatorPlane::Dependency),

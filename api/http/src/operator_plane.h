@@ -12,6 +12,7 @@
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/config_facts.h"
 
 namespace plimsoll::internal {
 
@@ -28,6 +29,8 @@ class OperatorPlane final : public HttpService {
   // Of the configuration in force.
   const std::string& config_hash() const { return facts_.config_hash; }
   void set_config_hash(std::string hash) { facts_.config_hash = std::move(hash); }
+  // What GET /v1/config tells.
+  void set_config(ConfigFacts config) { config_ = std::move(config); }
 
  private:
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
@@ -59,6 +62,7 @@ class OperatorPlane final : public HttpService {
   ControllerView& controller_;
   const HostCheck hosts_;
   ServerFacts facts_;
+  ConfigFacts config_;
   const Clock& clock_;
   const Router router_;
 };

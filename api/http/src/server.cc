@@ -68,6 +68,7 @@ class Server::Impl final : public internal::ControllerView {
                       clock),
         tick_timer_(core_loop_),
         store_(store) {
+    operator_plane_.set_config(options.config);
     for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
     for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
   }
@@ -99,6 +100,12 @@ class Server::Impl final : public internal::ControllerView {
     });
     asio::post(api_loop_, [this, config_hash = std::move(config_hash)]() mutable {
       operator_plane_.set_config_hash(std::move(config_hash));
+    });
+  }
+
+  void SetConfig(ConfigFacts facts) {
+    asio::post(api_loop_, [this, facts = std::move(facts)]() mutable {
+      operator_plane_.set_config(std::move(facts));
     });
   }
 
@@ -199,6 +206,7 @@ std::uint16_t Server::api_port() const { return impl_->api_port(); }
 void Server::SetPolicies(PolicySet policies, std::string config_hash) {
   impl_->SetPolicies(std::move(policies), std::move(config_hash));
 }
+void Server::SetConfig(ConfigFacts facts) { impl_->SetConfig(std::move(facts)); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

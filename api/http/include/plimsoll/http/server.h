@@ -11,6 +11,7 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/config_facts.h"
 
 namespace plimsoll {
 
@@ -50,6 +51,8 @@ struct ServerOptions {
   std::string version;
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
   std::string config_hash;
+  // What GET /v1/config tells.
+  ConfigFacts config;
   // Told of what operators must not miss: the store's failures, losses and recoveries, the end of
   // learning, changed policies, the end of the reign. On the core's thread, so it must not wait.
   std::function<void(const LogEvent& event)> on_notice;
@@ -78,6 +81,9 @@ class Server {
   // These policies, which must be valid, hold from now on; `config_hash` is that of the
   // configuration they are from. Returns at once; grants follow. Thread-safe while the server runs.
   void SetPolicies(PolicySet policies, std::string config_hash);
+
+  // What GET /v1/config tells from now on. Thread-safe while the server runs.
+  void SetConfig(ConfigFacts facts);
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.
