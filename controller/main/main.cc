@@ -86,6 +86,7 @@ int Init(const Config& config) {
 RunOptions OptionsOf(const CommandLine& command) {
   RunOptions options;
   options.port_path = command.port_path;
+  options.announce = command.dev;
   if (command.state_lost) options.word = OperatorWord::kLost;
   if (command.trust_state) options.word = OperatorWord::kTrust;
   if (!ConfigPath(command).empty()) options.reload = [command] { return Load(command); };

@@ -108,6 +108,15 @@ void LogStart(const Config& config, const StoreState& state, const Server& serve
   }
 }
 
+// Beside the log, for people who try it.
+void Announce(const Config& config, const Server& server) {
+  const std::string text =
+      absl::StrCat("REST   http://", Show(config.server.api, server.api_port()), "/v1/status\n",
+                   "agents http://", Show(config.server.agents, server.agent_port()), "\n");
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
 void WarnOfFewFiles(const Config& config, const Logger& logger) {
   const std::uint64_t files = RaiseOpenFilesLimit();
   const auto wanted = static_cast<std::uint64_t>(config.server.agent_limits.connections_max) +
@@ -197,6 +206,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
                      "; stop what listens there, or choose another address under listen"));
   }
   LogStart(config, *state, server, logger);
+  if (options.announce) Announce(config, server);
   const std::string& ports = options.port_path;
   absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
   if (written.ok()) ServeUntilTold(options, server, config, logger);

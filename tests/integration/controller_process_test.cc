@@ -155,6 +155,12 @@ TEST_F(ControllerProcessTest, TheConfigurationIsShownWithItsSourcesAndWhatWaits)
   EXPECT_EQ(entry("events.keep")["value"], "10000");
 }
 
+TEST_F(ControllerProcessTest, ForDevelopmentItSaysWhereItListens) {
+  Start({"--dev"});
+  EXPECT_THAT(log(), HasSubstr("REST   http://127.0.0.1:" + std::to_string(port_)));
+  EXPECT_EQ(Status()["state_mode"], "MEMORY") << "the file says nothing of it";
+}
+
 TEST_F(ControllerProcessTest, ACheckReadsWhatIsIncludedAndEndsWithSeven) {
   std::filesystem::create_directory(path("conf.d"));
   WriteConfig("include: conf.d/*.yaml\n");
