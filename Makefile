@@ -1,9 +1,11 @@
 # All that a new user needs. The presets in CMakePresets.json hold the truth.
-.PHONY: help setup demo run simulate test bench lint format clean
+.PHONY: help setup demo run simulate dashboards dashboards-build dashboards-shots metrics-reference test bench lint format \
+  clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    eight replicas against a provider that survives 50 calls: without, then with Plimsoll"
+	@echo "make dashboards   a controller, a fleet and Prometheus, and the dashboards drawn by Grafana's libraries"
 	@echo "make test    everything the merge gate checks, stage by stage"
 	@echo "make run     a controller on loopback with the example configuration; state in build/run"
 	@echo "make simulate SCENARIO=FILE   a policy on a model of your dependency; without FILE an example"
@@ -31,6 +33,30 @@ run: setup
 simulate: setup
 	@.ci/build release plimsoll_cli_main
 	@build/release/bin/plimsoll simulate $(or $(SCENARIO),api/cli/examples/payments.yaml) $(SIMULATE_FLAGS)
+
+# The libraries that draw are a large installation (490 MB), and so are not part of the tests.
+dashboards: setup .dashboards-drawing
+	@node dashboards/live/show.mjs build/release/bin
+
+dashboards-shots: setup .dashboards-drawing
+	@node dashboards/live/show.mjs build/release/bin --shots build/dashboards
+
+.PHONY: .dashboards-drawing
+.dashboards-drawing:
+	@.ci/build release agent/examples/all controller/main/all
+	@test -d dashboards/grafana/render/node_modules || \
+	  (cd dashboards/grafana/render && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund)
+	@cd dashboards/grafana/render && node build.mjs
+
+dashboards-build:
+	@test -d dashboards/grafana/node_modules || \
+	  (cd dashboards/grafana && npm ci --ignore-scripts --no-audit --no-fund)
+	@cd dashboards/grafana && npx tsc --noEmit && npx tsx src/build.ts json
+	@node dashboards/prometheus/prometheusrule.mjs
+
+metrics-reference: setup
+	@.ci/build release agent/examples/all controller/main/all
+	@node dashboards/catalogue/reference.mjs build/release/bin dashboards/METRICS.md
 
 test: setup
 	@.ci/test

@@ -303,8 +303,9 @@ absl::StatusOr<std::unique_ptr<Agent>> AgentFactory::Start(const AgentOptions& o
 
 absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(const AgentOptions& options) {
   if (absl::Status valid = Validate(options); !valid.ok()) return valid;
-  auto transport =
-      internal::MakeHttpTransport(options.controllers, absl::FromChrono(options.connect_timeout));
+  auto transport = internal::MakeHttpTransport(
+      options.controllers, absl::FromChrono(options.connect_timeout),
+      {options.token, options.ca_file, options.client_cert_file, options.client_key_file});
   return AgentFactory::Start(options, {RealClock(), Random::FromEntropy(), std::move(transport)});
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/src/limiter.h"
+#include "agent/src/permit_queue.h"
 #include "plimsoll/agent/acquire_await.h"
 
 namespace plimsoll {
@@ -24,7 +25,13 @@ std::string_view ToString(GrantStage stage) {
 Bulkhead::Bulkhead(std::string dependency, internal::Limiter* limiter)
     : dependency_(std::move(dependency)), limiter_(limiter) {}
 
-Bulkhead::~Bulkhead() { limiter_->Abandon(); }
+// A callback may use the bulkhead: all that are due here have run before it is gone, also those
+// which would else wait for the end of the one that destroys it.
+Bulkhead::~Bulkhead() {
+  limiter_->Drain();
+  internal::PermitQueue::DeliverDeferred();
+  limiter_->Abandon();
+}
 
 Admission Bulkhead::TryAcquire(CallSite site) { return limiter_->TryAcquire(site); }
 Admission Bulkhead::TryAcquire(const CallOptions& options, CallSite site) {

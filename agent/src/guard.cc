@@ -15,14 +15,18 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-void BlockFor(nanoseconds duration, const Clock& clock) {
+void BlockFor(nanoseconds duration, const std::stop_token& stop, const Clock& clock) {
   const Instant end = clock.Now() + absl::FromChrono(duration);
   Mutex mutex;
-  CondVar nobody_notifies;
+  CondVar stopped;
+  const std::stop_callback wake(stop, [&] {
+    const MutexLock lock(mutex);
+    stopped.NotifyAll();
+  });
   const MutexLock lock(mutex);
-  for (absl::Duration left = end - clock.Now(); left > absl::ZeroDuration();
-       left = end - clock.Now()) {
-    nobody_notifies.WaitFor(mutex, std::min(left, internal::kLongestNap));
+  for (absl::Duration left = end - clock.Now();
+       left > absl::ZeroDuration() && !stop.stop_requested(); left = end - clock.Now()) {
+    stopped.WaitFor(mutex, std::min(left, internal::kLongestNap));
   }
 }
 
@@ -38,7 +42,7 @@ absl::Status Validate(const GuardOptions& options) {
 
 Guard::Guard(GuardLayers layers, GuardOptions options)
     : Guard(layers, std::move(options),
-            std::make_unique<Parts>(RealClock(), Random::FromEntropy())) {}
+            std::make_unique<Parts>(RealClock(), Random::FromEntropy(), nullptr)) {}
 
 Guard::Guard(GuardLayers layers, GuardOptions options, std::unique_ptr<Parts> parts)
     : options_(std::move(options)), layers_(layers), parts_(std::move(parts)) {
@@ -52,9 +56,9 @@ Guard::Guard(GuardLayers layers, GuardOptions options, std::unique_ptr<Parts> pa
 
 Guard::~Guard() = default;
 
-void Guard::Pause(nanoseconds duration) {
+void Guard::Pause(nanoseconds duration, const std::stop_token& stop) {
   if (options_.pause) return options_.pause(duration);
-  BlockFor(duration, parts_->clock);
+  BlockFor(duration, stop, parts_->clock);
 }
 
 }  // namespace plimsoll

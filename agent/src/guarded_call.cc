@@ -1,11 +1,16 @@
 #include "plimsoll/agent/guarded_call.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/src/admit.h"
+#include "agent/src/async_step.h"
 #include "agent/src/guard_parts.h"
+#include "agent/src/longest_nap.h"
 #include "plimsoll/agent/guard.h"
+#include "plimsoll/agent/next_await.h"
 #include "plimsoll/core/check.h"
+#include "plimsoll/core/mutex.h"
 
 namespace plimsoll {
 namespace {
@@ -23,13 +28,16 @@ bool LetsCallsPass(BreakerState state) {
 
 }  // namespace
 
-GuardedCall::GuardedCall(Guard& guard, const CallOptions& options, CallSite site)
+GuardedCall::GuardedCall(Guard& guard, const CallOptions& options, std::stop_token stop,
+                         CallSite site)
     : guard_(guard),
       options_(WithInheritedDeadline(options)),
       site_(site),
+      stop_(std::move(stop)),
       retries_left_(RetryScope::Left()) {}
 
 GuardedCall::~GuardedCall() {
+  if (step_ != nullptr) step_->Abandon();
   if (running_) {
     report_.outcome = Outcome::kError;
     Conclude(RetryEnd::kOutcome);
@@ -45,11 +53,83 @@ nanoseconds GuardedCall::Left(Deadline deadline) const {
 
 bool GuardedCall::Begin() {
   PLIMSOLL_CHECK(!running_, "the attempt before must have ended");
+  return MayAsk() && AcquirePermit();
+}
+
+std::optional<bool> GuardedCall::NextAtOnce() {
+  PLIMSOLL_CHECK(!running_ && step_ == nullptr, "the attempt before must have ended");
   if (concluded_) return false;
+  if (stop_.stop_requested()) return Cancel();
+  if (report_.attempts > 0) return std::nullopt;  // there is a pause
+  return AskAtOnce();
+}
+
+std::optional<bool> GuardedCall::AskAtOnce() {
+  if (!MayAsk()) return false;
+  Bulkhead* const bulkhead = guard_.layers_.bulkhead;
+  if (bulkhead == nullptr || permit_.has_value()) return StartAttempt();
+  auto answer = internal::AsyncStep::TryWithoutWaiting(*bulkhead, options_, site_);
+  return answer.has_value() ? std::optional(TakeAnswer(std::move(answer))) : std::nullopt;
+}
+
+void GuardedCall::NextAsync(std::function<void(bool)> then, Executor executor) {
+  if (const std::optional<bool> at_once = NextAtOnce()) return then(*at_once);
+  NextLater(std::move(then), std::move(executor));
+}
+
+// Once a step waits, this may be gone.
+void GuardedCall::NextLater(std::function<void(bool)> then, Executor executor) {
+  if (report_.attempts == 0) return WaitForPermit(std::move(then), std::move(executor));
+  const auto ask = [this, then, executor](const std::optional<Admission>&) {
+    step_ = nullptr;
+    if (const std::optional<bool> at_once = AskAtOnce()) return then(*at_once);
+    WaitForPermit(then, executor);
+  };
+  const Instant end = guard_.parts_->clock.Now() + absl::FromChrono(pause_);
+  internal::Timers& timers = guard_.parts_->timers();
+  const auto step = std::make_shared<internal::AsyncStep>(ask, std::move(executor), stop_);
+  step_ = step;
+  step->WaitUntil(end, timers);
+}
+
+void GuardedCall::WaitForPermit(std::function<void(bool)> then, Executor executor) {
+  const auto go_on = [this, then = std::move(then)](std::optional<Admission> answer) {
+    step_ = nullptr;
+    then(TakeAnswer(std::move(answer)));
+  };
+  const auto step = std::make_shared<internal::AsyncStep>(go_on, std::move(executor), stop_);
+  step_ = step;
+  step->WaitForPermit(*guard_.layers_.bulkhead, options_, site_);
+}
+
+// None: the stop came first. It may also have come between the answer and here.
+bool GuardedCall::TakeAnswer(std::optional<Admission> answer) {
+  if (stop_.stop_requested()) {
+    if (answer.has_value() && *answer) (*answer)->Ignore();
+    return Cancel();
+  }
+  if (!*answer) return Refuse(answer->rejection());
+  permit_.emplace(**std::move(answer));
+  return StartAttempt();
+}
+
+NextAwaiter GuardedCall::NextAwait(Executor executor) {
+  return NextAwaiter(*this, std::move(executor));
+}
+
+bool GuardedCall::MayAsk() {
+  if (concluded_) return false;
+  if (stop_.stop_requested()) return Cancel();
   if (Left(options_.deadline) <= nanoseconds::zero()) return Refuse(Rejection::kDeadline);
-  if (!PassBreaker() || !AcquirePermit()) return false;
-  StartAttempt();
-  return true;
+  return PassBreaker();
+}
+
+// Always false. Says nothing of the dependency; what the last attempt said, if there was one,
+// holds.
+bool GuardedCall::Cancel() {
+  if (report_.attempts == 0) report_.outcome = Outcome::kCancelled;
+  Conclude(RetryEnd::kCancelled);
+  return false;
 }
 
 // Always false. Nothing on this side is a failure of the dependency: layers that already let the
@@ -77,14 +157,34 @@ bool GuardedCall::PassBreaker() {
 }
 
 bool GuardedCall::AcquirePermit() {
-  if (guard_.layers_.bulkhead == nullptr || permit_.has_value()) return true;
-  Admission admission = internal::Admit(*guard_.layers_.bulkhead, options_, site_);
-  if (!admission) return Refuse(admission.rejection());
-  permit_.emplace(*std::move(admission));
-  return true;
+  Bulkhead* const bulkhead = guard_.layers_.bulkhead;
+  if (bulkhead == nullptr || permit_.has_value()) return StartAttempt();
+  const bool waits = options_.wait > nanoseconds::zero();
+  if (waits && stop_.stop_possible()) return WaitUntilStopped();
+  return TakeAnswer(internal::Admit(*bulkhead, options_, site_));
 }
 
-void GuardedCall::StartAttempt() {
+// A thread that sleeps in the queue hears of no stop, so a callback waits in its place.
+bool GuardedCall::WaitUntilStopped() {
+  Bulkhead& bulkhead = *guard_.layers_.bulkhead;
+  auto at_once = internal::AsyncStep::TryWithoutWaiting(bulkhead, options_, site_);
+  if (at_once.has_value()) return TakeAnswer(std::move(at_once));
+  Mutex mutex;
+  CondVar changed;
+  std::optional<bool> begun;
+  const auto wake = [&](bool answer) {
+    const MutexLock lock(mutex);
+    begun = answer;
+    changed.NotifyAll();
+  };
+  WaitForPermit(wake, nullptr);
+  const MutexLock lock(mutex);
+  while (!begun.has_value()) changed.WaitFor(mutex, internal::kLongestNap);
+  return *begun;
+}
+
+// Always true.
+bool GuardedCall::StartAttempt() {
   if (report_.attempts == 0 && guard_.parts_->budget != nullptr) guard_.parts_->budget->CountCall();
   running_ = true;
   attempt_.number = ++report_.attempts;
@@ -94,6 +194,13 @@ void GuardedCall::StartAttempt() {
     const Instant end = guard_.parts_->clock.Now() + absl::FromChrono(timeout);
     attempt_.deadline = std::min(attempt_.deadline, Deadline::FromLeaseClock(end.ns));
   }
+  return true;
+}
+
+int GuardedCall::retries_left() const {
+  const int of_policy = guard_.options_.retry.attempts_max - std::max(report_.attempts, 1);
+  const bool once = guard_.options_.retry.attempts_max == 1;
+  return std::min(retries_left_, once ? RetryScope::kUnlimited : std::max(of_policy, 0));
 }
 
 bool GuardedCall::End(const AttemptEnd& end) {
@@ -115,7 +222,10 @@ bool GuardedCall::End(const AttemptEnd& end) {
 // The budget is asked last, so that nothing is taken out of it in vain.
 std::optional<RetryEnd> GuardedCall::WhyNotAgain(const AttemptEnd& end) {
   const RetryPolicy& policy = guard_.options_.retry;
-  if (!internal::IsRetryable(policy, end.outcome, options_.idempotent)) return RetryEnd::kOutcome;
+  const bool retryable = internal::IsRetryable(policy, end.outcome, options_.idempotent);
+  const bool stopped = stop_.stop_requested();
+  if (stopped && (retryable || end.outcome == Outcome::kCancelled)) return RetryEnd::kCancelled;
+  if (!retryable || end.final) return RetryEnd::kOutcome;
   if (report_.attempts >= policy.attempts_max) return RetryEnd::kAttempts;
   if (ticket_.has_value() && ticket_->probe()) return RetryEnd::kAttempts;
   if (std::min(retries_left_, RetryScope::Left()) == 0) return RetryEnd::kAttempts;

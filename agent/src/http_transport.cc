@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <httplib.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -25,6 +26,8 @@ constexpr std::size_t kHeaderLineBytesMax = 1024;
 constexpr int kStatusOk = 200;
 constexpr int kStatusRedirection = 300;
 constexpr int kStatusError = 400;
+constexpr int kStatusUnauthenticated = 401;
+constexpr int kStatusForbidden = 403;
 constexpr char kSessionsPath[] = "/v1/agent/sessions";
 
 // What may come back in one exchange, and which of it was exceeded.
@@ -40,12 +43,16 @@ struct Bounds {
 // expressions whose recursion overflows the stack on long ones. Confined to the agent's thread.
 class BoundedStream final : public httplib::Stream {
  public:
-  // Both must outlive the stream, and `connection` is not closed by it.
-  BoundedStream(int connection, Bounds& bounds) : connection_(connection), bounds_(bounds) {}
+  // Both must outlive the stream, and `connection` is not closed by it. With `tls`, which may be
+  // null, the connection must not block: a record of which only a part arrives would.
+  BoundedStream(int connection, SSL* tls, Bounds& bounds)
+      : connection_(connection), tls_(tls), bounds_(bounds) {}
 
   using httplib::Stream::write;
 
-  bool is_readable() const override { return next_ < filled_ || Wait(POLLIN); }
+  bool is_readable() const override {
+    return next_ < filled_ || (tls_ != nullptr && SSL_pending(tls_) > 0) || Wait(POLLIN);
+  }
   bool is_writable() const override { return Wait(POLLOUT); }
 
   ssize_t read(char* to, std::size_t size) override {
@@ -59,6 +66,9 @@ class BoundedStream final : public httplib::Stream {
     return static_cast<ssize_t>(count);
   }
   ssize_t write(const char* from, std::size_t size) override {
+    if (tls_ != nullptr) {
+      return InTls([&](std::size_t& done) { return SSL_write_ex(tls_, from, size, &done); });
+    }
     if (!Wait(POLLOUT)) return -1;
     return send(connection_, from, size, MSG_NOSIGNAL);
   }
@@ -79,9 +89,33 @@ class BoundedStream final : public httplib::Stream {
     return ready;
   }
 
-  ssize_t Fill() {
+  // Calls `step` until it is done, waiting for what it waits for. Zero at the end of the stream.
+  template <typename Step>
+  ssize_t InTls(Step step) {
+    for (;;) {
+      ERR_clear_error();
+      std::size_t done = 0;
+      const int result = step(done);
+      if (result == 1) return static_cast<ssize_t>(done);
+      const int error = SSL_get_error(tls_, result);
+      if (error == SSL_ERROR_ZERO_RETURN) return 0;
+      const bool waits = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+      if (!waits || !Wait(error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT)) return -1;
+    }
+  }
+
+  ssize_t Receive() {
+    if (tls_ != nullptr) {
+      return InTls([this](std::size_t& done) {
+        return SSL_read_ex(tls_, buffer_.data(), buffer_.size(), &done);
+      });
+    }
     if (!Wait(POLLIN)) return -1;
-    const ssize_t got = recv(connection_, buffer_.data(), buffer_.size(), 0);
+    return recv(connection_, buffer_.data(), buffer_.size(), 0);
+  }
+
+  ssize_t Fill() {
+    const ssize_t got = Receive();
     if (got <= 0) return got;
     next_ = 0;
     filled_ = static_cast<std::size_t>(got);
@@ -107,6 +141,7 @@ class BoundedStream final : public httplib::Stream {
   }
 
   const int connection_;
+  SSL* const tls_;
   Bounds& bounds_;
   std::array<char, 4096> buffer_{};
   std::size_t next_ = 0;
@@ -116,24 +151,85 @@ class BoundedStream final : public httplib::Stream {
   bool header_ended_ = false;
 };
 
+void DoNotBlock(int connection) {
+  fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK);
+}
+
 // A client whose answers are bounded. Confined to the agent's thread, but stop() is thread-safe.
-class BoundedClient final : public httplib::ClientImpl {
+class BoundedClient {
+ public:
+  virtual ~BoundedClient() = default;
+
+  virtual httplib::ClientImpl& client() = 0;
+  // For the next send().
+  virtual void Bound(Instant deadline) { bounds_ = Bounds{deadline}; }
+  const Bounds& bounds() const { return bounds_; }
+
+ protected:
+  Bounds& mutable_bounds() { return bounds_; }
+
+ private:
+  Bounds bounds_;
+};
+
+class PlainClient final : public BoundedClient, private httplib::ClientImpl {
  public:
   using httplib::ClientImpl::ClientImpl;
 
-  // For the next send().
-  void Bound(Instant deadline) { bounds_ = Bounds{deadline}; }
-  const Bounds& bounds() const { return bounds_; }
+  httplib::ClientImpl& client() override { return *this; }
 
  private:
   bool process_socket(const Socket& socket,
                       std::function<bool(httplib::Stream& stream)> callback) override {
-    BoundedStream stream(socket.sock, bounds_);
+    BoundedStream stream(socket.sock, nullptr, mutable_bounds());
     return callback(stream);
   }
-
-  Bounds bounds_;
 };
+
+class TlsClient final : public BoundedClient, private httplib::SSLClient {
+ public:
+  TlsClient(const Address& address, const TransportCredentials& credentials)
+      : SSLClient(address.host, address.port, credentials.client_cert_file,
+                  credentials.client_key_file) {
+    if (!credentials.ca_file.empty()) set_ca_cert_path(credentials.ca_file);
+    if (ssl_context() != nullptr) SSL_CTX_set_min_proto_version(ssl_context(), TLS1_2_VERSION);
+  }
+
+  httplib::ClientImpl& client() override { return *this; }
+
+  void Bound(Instant deadline) override {
+    BoundedClient::Bound(deadline);
+    // stop() may come from another thread, and frees what is looked at here.
+    socket_mutex_.lock();
+    const bool closed = socket_.is_open() && PeerHasClosed();
+    socket_mutex_.unlock();
+    if (closed) stop();
+  }
+
+ private:
+  // The library takes a last message that says goodbye for a sign of life.
+  bool PeerHasClosed() const {
+    if (socket_.ssl == nullptr) return false;
+    DoNotBlock(socket_.sock);
+    char byte = 0;
+    ERR_clear_error();
+    const int result = SSL_peek(socket_.ssl, &byte, 1);
+    return result <= 0 && SSL_get_error(socket_.ssl, result) != SSL_ERROR_WANT_READ;
+  }
+
+  bool process_socket(const Socket& socket,
+                      std::function<bool(httplib::Stream& stream)> callback) override {
+    DoNotBlock(socket.sock);
+    BoundedStream stream(socket.sock, socket.ssl, mutable_bounds());
+    return callback(stream);
+  }
+};
+
+std::unique_ptr<BoundedClient> MakeClient(const Address& address,
+                                          const TransportCredentials& credentials) {
+  if (address.tls) return std::make_unique<TlsClient>(address, credentials);
+  return std::make_unique<PlainClient>(address.host, address.port);
+}
 
 std::string SessionPath(const SessionId& session) {
   return absl::StrCat(kSessionsPath, "/", session.value);
@@ -141,7 +237,8 @@ std::string SessionPath(const SessionId& session) {
 
 class HttpTransport final : public Transport {
  public:
-  HttpTransport(const std::vector<std::string>& addresses, absl::Duration connect_timeout);
+  HttpTransport(const std::vector<std::string>& addresses, absl::Duration connect_timeout,
+                const TransportCredentials& credentials);
 
   Answer Exchange(std::size_t controller, const RegisterRequest& message,
                   absl::Duration timeout) override {
@@ -184,23 +281,29 @@ class HttpTransport final : public Transport {
                          const std::string& detail);
 
   std::vector<Peer> peers_;
+  const std::string token_;
   // The next two are shared by Interrupt() and Exchange().
   std::atomic<bool> interrupted_{false};
   std::atomic<BoundedClient*> sending_{nullptr};  // connected, and busy with an exchange
 };
 
 HttpTransport::HttpTransport(const std::vector<std::string>& addresses,
-                             absl::Duration connect_timeout) {
+                             absl::Duration connect_timeout,
+                             const TransportCredentials& credentials)
+    : token_(credentials.token) {
   for (const std::string& text : addresses) {
     const std::optional<Address> address = ParseAddress(text);
     PLIMSOLL_CHECK(address.has_value(), "the addresses of controllers must be valid");
-    auto client = std::make_unique<BoundedClient>(address->host, address->port);
-    client->set_keep_alive(true);
+    std::unique_ptr<BoundedClient> bounded = MakeClient(*address, credentials);
+    httplib::ClientImpl& client = bounded->client();
+    client.set_keep_alive(true);
     // Without it every small message waits for the acknowledgement of the one before.
-    client->set_tcp_nodelay(true);
-    client->set_connection_timeout(absl::ToChronoMicroseconds(connect_timeout));
-    client->set_decompress(false);
-    peers_.push_back({text, std::move(client)});
+    client.set_tcp_nodelay(true);
+    client.set_connection_timeout(absl::ToChronoMicroseconds(connect_timeout));
+    client.set_decompress(false);
+    // Also what bounds the TLS handshake.
+    client.set_read_timeout(absl::ToChronoMicroseconds(connect_timeout));
+    peers_.push_back({text, std::move(bounded)});
   }
 }
 
@@ -208,7 +311,7 @@ HttpTransport::HttpTransport(const std::vector<std::string>& addresses,
 // does, and one that has can be stopped at its connection.
 void HttpTransport::Interrupt() {
   interrupted_.store(true);
-  if (BoundedClient* client = sending_.load()) client->stop();
+  if (BoundedClient* client = sending_.load()) client->client().stop();
 }
 
 Answer HttpTransport::Exchange(std::size_t controller, const char* method, const std::string& path,
@@ -220,6 +323,7 @@ Answer HttpTransport::Exchange(std::size_t controller, const char* method, const
   request.path = path;
   request.set_header("Content-Type", "application/json");
   request.set_header("Accept-Encoding", "identity");
+  if (!token_.empty()) request.set_header("Authorization", absl::StrCat("Bearer ", token_));
   // A provider, not a body: it is called when the connection stands.
   request.content_length_ = body.size();
   request.content_provider_ = [this, &peer, &body](std::size_t offset, std::size_t length,
@@ -254,10 +358,14 @@ Answer HttpTransport::Send(Peer& peer, httplib::Request& request, absl::Duration
     body.append(data, length);
     return true;
   };
+  if (!peer.client->client().is_valid()) {
+    return Failed(peer, absl::StatusCode::kInvalidArgument,
+                  "cannot be talked to: ", "the client certificate or its key cannot be used");
+  }
   peer.client->Bound(RealClock().Now() + timeout);
   httplib::Response response;
   httplib::Error error = httplib::Error::Success;
-  if (!peer.client->send(request, response, error)) return Explain(peer, error);
+  if (!peer.client->client().send(request, response, error)) return Explain(peer, error);
   return Understand(peer, response.status, body, decode);
 }
 
@@ -271,8 +379,11 @@ Answer HttpTransport::Understand(const Peer& peer, int status, const std::string
                   "sent an answer that cannot be understood: ", std::string(none->why.message()));
   }
   if (status >= kStatusError) {
-    if (absl::StatusOr<Refusal> refusal = DecodeRefusal(body); refusal.ok()) {
-      return *std::move(refusal);
+    absl::StatusOr<Refusal> refusal = DecodeRefusal(body);
+    if (refusal.ok()) return *std::move(refusal);
+    if (status == kStatusUnauthenticated || status == kStatusForbidden) {
+      return Failed(peer, absl::StatusCode::kPermissionDenied,
+                    "refuses this agent: ", std::string(refusal.status().message()));
     }
   }
   return Failed(peer, absl::StatusCode::kUnavailable, "answered without a problem document: HTTP ",
@@ -306,8 +417,9 @@ NoAnswer HttpTransport::Failed(const Peer& peer, absl::StatusCode code, const ch
 }  // namespace
 
 std::unique_ptr<Transport> MakeHttpTransport(const std::vector<std::string>& addresses,
-                                             absl::Duration connect_timeout) {
-  return std::make_unique<HttpTransport>(addresses, connect_timeout);
+                                             absl::Duration connect_timeout,
+                                             const TransportCredentials& credentials) {
+  return std::make_unique<HttpTransport>(addresses, connect_timeout, credentials);
 }
 
 }  // namespace plimsoll::internal

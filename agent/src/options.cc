@@ -14,7 +14,8 @@ namespace plimsoll {
 namespace internal {
 namespace {
 
-constexpr char kScheme[] = "http://";
+constexpr char kPlain[] = "http://";
+constexpr char kTls[] = "https://";
 constexpr int kPortMax = 65535;
 
 bool IsHostCharacter(char c) {
@@ -35,12 +36,13 @@ std::string ParseHost(const std::string& text) {
 }  // namespace
 
 std::optional<Address> ParseAddress(const std::string& text) {
-  if (text.rfind(kScheme, 0) != 0) return std::nullopt;
-  const std::string rest = text.substr(sizeof(kScheme) - 1);
+  Address address;
+  address.tls = text.rfind(kTls, 0) == 0;
+  if (!address.tls && text.rfind(kPlain, 0) != 0) return std::nullopt;
+  const std::string rest = text.substr(address.tls ? sizeof(kTls) - 1 : sizeof(kPlain) - 1);
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string::npos) return std::nullopt;
 
-  Address address;
   address.host = ParseHost(rest.substr(0, colon));
   const std::string port = rest.substr(colon + 1);
   const bool digits = std::all_of(port.begin(), port.end(), [](char c) {
@@ -65,12 +67,13 @@ std::string Quoted(const std::string& text) { return absl::StrCat("'", text, "'"
 
 void CheckControllers(const AgentOptions& options, Violations& violations) {
   if (options.controllers.empty()) {
-    violations.Add("controllers is empty: give at least one address, http://host:port");
+    violations.Add(
+        "controllers is empty: give at least one address, http://host:port or https://host:port");
   }
   for (std::size_t i = 0; i < options.controllers.size(); ++i) {
     violations.Require(internal::ParseAddress(options.controllers[i]).has_value(),
                        absl::StrCat("controllers[", i, "]"), Quoted(options.controllers[i]),
-                       "must be http://host:port, port 1 to 65535");
+                       "must be http://host:port or https://host:port, port 1 to 65535");
   }
 }
 
@@ -83,11 +86,34 @@ void CheckPositive(const std::string& name, std::chrono::milliseconds value,
   violations.Require(value.count() > 0, name, value, "must be positive");
 }
 
+// The token goes into a header as it is, and must not be shown.
+void CheckToken(const std::string& token, Violations& violations) {
+  const bool fits =
+      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  if (!fits) violations.Add("token has characters that no token has: spaces or line ends");
+}
+
+void CheckTls(const AgentOptions& options, Violations& violations) {
+  if (options.client_cert_file.empty() != options.client_key_file.empty()) {
+    violations.Add("client_cert_file and client_key_file belong together: give both or none");
+  }
+  const bool any = !options.ca_file.empty() || !options.client_cert_file.empty();
+  for (std::size_t i = 0; any && i < options.controllers.size(); ++i) {
+    const std::optional<internal::Address> address = internal::ParseAddress(options.controllers[i]);
+    if (!address.has_value() || address->tls) continue;
+    violations.Add(absl::StrCat("controllers[", i, "] is '", options.controllers[i],
+                                "', without encryption, but certificates are given: must "
+                                "begin with https://"));
+  }
+}
+
 }  // namespace
 
 absl::Status Validate(const AgentOptions& options) {
   Violations violations(Violations::Form::kWords);
   CheckControllers(options, violations);
+  CheckToken(options.token, violations);
+  CheckTls(options, violations);
   CheckName("service", options.service, violations);
   if (!options.instance.empty()) CheckName("instance", options.instance, violations);
   if (options.zone.size() > kZoneLengthMax) {

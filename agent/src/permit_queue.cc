@@ -154,7 +154,7 @@ void PermitQueue::OnTimer(const std::shared_ptr<AsyncTicket>& ticket) {
   SetTimer(ticket);  // if it stands on, since calls have become quicker
 }
 
-void PermitQueue::GiveUp(AsyncTicket& ticket) {
+bool PermitQueue::GiveUp(AsyncTicket& ticket) {
   Answered answered;
   std::shared_ptr<AsyncTicket> self;
   {
@@ -172,6 +172,7 @@ void PermitQueue::GiveUp(AsyncTicket& ticket) {
     ticket.timers->Cancel(timer);
   }
   if (ours && ticket.answer.has_value() && *ticket.answer) (*ticket.answer)->Ignore();
+  return ours;
 }
 
 void PermitQueue::DeliverAtOnce(const std::shared_ptr<AsyncTicket>& ticket, Admission answer) {
@@ -314,19 +315,32 @@ void PermitQueue::Hand(Answered answered, Deliver how, Timers& timers) {
 
 // One after the other: what comes up while a callback runs in this thread has to wait for its end.
 void PermitQueue::DeliverHere(Answered answered) {
-  static thread_local Answered* delivering = nullptr;
+  Answered*& delivering = Delivering();
   if (delivering != nullptr) {
     std::ranges::move(answered, std::back_inserter(*delivering));
     return;
   }
   if (answered.empty()) return;
   delivering = &answered;
+  DeliverAll(answered);
+  delivering = nullptr;
+}
+
+void PermitQueue::DeliverDeferred() {
+  if (Delivering() != nullptr) DeliverAll(*Delivering());
+}
+
+void PermitQueue::DeliverAll(Answered& answered) {
   while (!answered.empty()) {
     const std::shared_ptr<AsyncTicket> ticket = std::move(answered.front());
     answered.pop_front();
     AsyncTicket::Deliver(ticket);
   }
-  delivering = nullptr;
+}
+
+PermitQueue::Answered*& PermitQueue::Delivering() {
+  static thread_local Answered* delivering = nullptr;
+  return delivering;
 }
 
 }  // namespace plimsoll::internal

@@ -60,8 +60,10 @@ class PermitQueue {
   // The same without blocking. The callback runs once, in this call or in another's Wake(), or on
   // the thread of the timers; unless GiveUp() comes before.
   void WaitAsync(const std::shared_ptr<AsyncTicket>& ticket, absl::Duration wait);
-  // If the callback has not begun, it never will, and what it would have got is given back.
-  void GiveUp(AsyncTicket& ticket);
+  // If the callback has not begun, it never will, and what it would have got is given back: true.
+  bool GiveUp(AsyncTicket& ticket);
+  // Runs at once what this thread keeps for the end of the callback that it is in.
+  static void DeliverDeferred();
   // Answers one that does not have to wait, as if it had.
   static void DeliverAtOnce(const std::shared_ptr<AsyncTicket>& ticket, Admission answer);
 
@@ -99,6 +101,9 @@ class PermitQueue {
 
   static void Hand(Answered answered, Deliver how, Timers& timers);
   static void DeliverHere(Answered answered);
+  static void DeliverAll(Answered& answered);
+  // What a thread is delivering; null if it is not.
+  static Answered*& Delivering();
 
   mutable Mutex mutex_;
   QueueOwner* owner_ ABSL_GUARDED_BY(mutex_) = nullptr;  // null while unused

@@ -35,6 +35,8 @@ std::string_view ToString(RetryEnd end) {
       return "deadline";
     case RetryEnd::kRefused:
       return "refused";
+    case RetryEnd::kCancelled:
+      return "cancelled";
   }
   return "";
 }

@@ -38,9 +38,18 @@ class Transport {
   virtual void Interrupt() = 0;
 };
 
+// What proves who this is, and who may vouch for controllers; as in AgentOptions.
+struct TransportCredentials {
+  std::string token;
+  std::string ca_file;
+  std::string client_cert_file;
+  std::string client_key_file;
+};
+
 // Over HTTP/1.1 with keep-alive. `addresses` are as in AgentOptions::controllers and valid. An
 // answer over 1 MiB, or with a header line over 1 KiB, is not read to its end.
 std::unique_ptr<Transport> MakeHttpTransport(const std::vector<std::string>& addresses,
-                                             absl::Duration connect_timeout);
+                                             absl::Duration connect_timeout,
+                                             const TransportCredentials& credentials = {});
 
 }  // namespace plimsoll::internal

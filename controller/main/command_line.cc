@@ -48,6 +48,8 @@ constexpr Flag kFlags[] = {
     {"--port-file", "PATH",
      "once listening, write {\"agents\":PORT,\"api\":PORT,\"pid\":N} to PATH", nullptr,
      &CommandLine::port_path},
+    {"--list-metrics", nullptr, "print every metric as JSON, and end", &CommandLine::list_metrics,
+     nullptr},
     {"--version", nullptr, "print the version, and end", &CommandLine::version, nullptr},
     {"--help", nullptr, "print this, and end", &CommandLine::help, nullptr},
 };
@@ -143,6 +145,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& arg
   for (std::size_t i = *first; i < arguments.size(); ++i) {
     if (absl::Status read = ReadFlag(arguments, i, result); !read.ok()) return read;
   }
+  if (result.skip_secrets && !result.check_config && result.config_verb != "print") {
+    return Wrong("--skip-secrets belongs to --check-config: without its secrets nothing starts");
+  }
   if (result.sources && result.config_verb != "print") {
     return Wrong("--sources belongs to config print");
   }
@@ -162,7 +167,8 @@ std::string UsageText() {
       "       plimsoll-controller [--config FILE] --init | --check-config [--strict] "
       "[--skip-secrets]\n"
       "       plimsoll-controller config init | defaults | schema | print [--sources] | "
-      "reference\n\n";
+      "reference\n"
+      "       plimsoll-controller hash-token NAME ROLE [--stdin]\n\n";
   for (const Flag& flag : kFlags) {
     const std::string left =
         flag.value == nullptr ? flag.name : absl::StrCat(flag.name, " ", flag.value);

@@ -24,6 +24,7 @@ struct CommandLine {
   bool init = false;
   bool state_lost = false;
   bool trust_state = false;
+  bool list_metrics = false;
   bool version = false;
   bool help = false;
 };

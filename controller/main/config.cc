@@ -31,10 +31,6 @@ std::string Fingerprint(const std::string& text) {
   return absl::StrFormat("%016x", hash);
 }
 
-bool IsLoopback(const std::string& address) {
-  return absl::StartsWith(address, "127.") || address == "::1";
-}
-
 bool IsNumericAddress(const std::string& address) {
   unsigned char bytes[sizeof(in6_addr)];
   return inet_pton(AF_INET, address.c_str(), bytes) == 1 ||
@@ -73,44 +69,19 @@ void ReadAddress(MapReader& map, const std::string& key, ListenAddress& target, 
   }
 }
 
-// Roles that anybody may have without credentials.
-std::set<std::string> ReadAuth(MapReader auth, Faults& faults) {
-  const std::vector<std::string> known = {"viewer", "agent", "operator"};
-  std::set<std::string> roles;
-  const std::vector<YamlNode>& items = auth.List("allow_anonymous");
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::string pointer = Below(auth.Pointer("allow_anonymous"), absl::StrCat(i));
-    const bool fits = items[i].kind == YamlNode::Kind::kScalar &&
-                      std::find(known.begin(), known.end(), items[i].text) != known.end();
-    if (fits) {
-      roles.insert(items[i].text);
-    } else {
-      faults.Add(pointer, absl::StrCat("must be one of ", absl::StrJoin(known, ", "), ", not ",
-                                       Describe(items[i]), Suggestion(items[i].text, known)));
-    }
-  }
-  auth.Later({"tokens_file", "identities"});
-  auth.Finish();
-  return roles;
+void CheckExposure(const ListenAddress& address, const std::string& pointer, Role role,
+                   const AccessConfig& access, Faults& faults) {
+  const std::string fault = ExposureFault(address, role, access);
+  if (!fault.empty()) faults.Add(pointer, fault);
 }
 
-// There is no authentication yet, so a listener that strangers can reach must be asked for.
-void CheckExposure(const ListenAddress& address, const std::string& pointer,
-                   const std::string& role, const std::set<std::string>& roles, Faults& faults) {
-  if (IsLoopback(address.address) || roles.contains(role)) return;
-  faults.Add(pointer,
-             absl::StrCat("\"", address.address, "\" is open to other machines, and there is no ",
-                          "authentication yet: listen on 127.0.0.1, or add \"", role,
-                          "\" to auth.allow_anonymous if only friends can reach this port"));
-}
-
-void ReadListen(MapReader listen, const std::set<std::string>& roles, ServerOptions& server,
+void ReadListen(MapReader listen, const AccessConfig& access, ServerOptions& server,
                 Faults& faults) {
   ReadAddress(listen, "api", server.api, faults);
   ReadAddress(listen, "agents", server.agents, faults);
   listen.Finish();
-  CheckExposure(server.api, "/listen/api", "viewer", roles, faults);
-  CheckExposure(server.agents, "/listen/agents", "agent", roles, faults);
+  CheckExposure(server.api, "/listen/api", Role::kViewer, access, faults);
+  CheckExposure(server.agents, "/listen/agents", Role::kAgent, access, faults);
   const bool collide = server.api.address == server.agents.address &&
                        server.api.port == server.agents.port && server.api.port != 0;
   if (collide) {
@@ -143,11 +114,21 @@ void ReadHosts(MapReader& api, std::vector<std::string>& hosts, Faults& faults) 
   }
 }
 
-void ReadApi(MapReader api, ServerOptions& server, Faults& faults) {
+void ReadApi(MapReader api, Config& config, Faults& faults) {
+  ServerOptions& server = config.server;
   ReadConnections(api, server.api_limits, faults);
+  // Nobody may take all there are. Agents of many instances may come from one address.
+  server.api_limits.connections_per_address_max = (server.api_limits.connections_max + 1) / 2;
+  ReadRateLimit(api.Map("rate_limit"), config.access.api_rate_limit, faults);
   api.Size("body_max", server.api_limits.body_bytes_max);
   ReadHosts(api, server.api_hosts, faults);
-  api.Later({"watchers_max", "rate_limit", "cors_origins"});
+  api.Whole("watchers_max", server.watchers_max);
+  if (server.watchers_max < 0 || server.watchers_max > kConnectionsMax) {
+    faults.Add(api.Pointer("watchers_max"),
+               absl::StrCat("watchers_max = ", server.watchers_max, ": must be between 0 and ",
+                            kConnectionsMax));
+  }
+  api.Later({"cors_origins"});
   api.Finish();
 }
 
@@ -167,6 +148,24 @@ void ReadAgents(MapReader agents, Config& config, Faults& faults) {
   config.server.tick = core.tick;
 }
 
+void ReadTimeseries(MapReader timeseries, ServerOptions& server, Faults& faults) {
+  constexpr std::int64_t kStepsMax = 1440;
+  timeseries.Duration("step", server.history_step);
+  timeseries.Duration("keep", server.history_keep);
+  timeseries.Finish();
+  const absl::Duration step = server.history_step;
+  const absl::Duration keep = server.history_keep;
+  if (step < absl::Seconds(1) || step > absl::Minutes(10)) {
+    faults.Add(timeseries.Pointer("step"),
+               absl::StrCat("step = ", absl::FormatDuration(step), ": must be between 1s and 10m"));
+  } else if (keep < step || keep > kStepsMax * step) {
+    faults.Add(
+        timeseries.Pointer("keep"),
+        absl::StrCat("keep = ", absl::FormatDuration(keep), ": must be between step and ",
+                     kStepsMax, " times step, which is ", absl::FormatDuration(kStepsMax * step)));
+  }
+}
+
 void ReadState(MapReader state, Config& config, Faults& faults) {
   state.Word<StateMode>("mode",
                         {{"embedded", StateMode::kEmbedded}, {"memory", StateMode::kMemory}},
@@ -176,6 +175,18 @@ void ReadState(MapReader state, Config& config, Faults& faults) {
   state.Finish();
   if (config.state_dir.empty()) faults.Add("/state/dir", "must be the path of a directory");
   config.server.state_mode = config.state_mode == StateMode::kMemory ? "MEMORY" : "EMBEDDED";
+}
+
+void ReadConsole(MapReader console, Config& config, Faults& faults) {
+  std::string& path = config.server.console.base_path;
+  console.Flag("enabled", config.console);
+  console.Text("base_path", path);
+  console.Finish();
+  if (IsConsolePath(path)) return;
+  faults.Add("/console/base_path",
+             absl::StrCat("must be a path that begins with '/' and ends with \"/ui/\", such as "
+                          "\"/plimsoll/ui/\", not ",
+                          Quoted(path)));
 }
 
 void ReadLog(MapReader log, Config& config) {
@@ -204,18 +215,26 @@ void ReportCoreViolations(const CoreOptions& core, Faults& faults) {
 
 void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faults) {
   MapReader top(root, "", faults);
-  const std::set<std::string> roles = ReadAuth(top.Map("auth"), faults);
-  ReadListen(top.Map("listen"), roles, config.server, faults);
-  ReadApi(top.Map("api"), config.server, faults);
+  ReadAuth(top.Map("auth"), config.access, faults);
+  ReadTls(top.Map("tls"), config.access, faults);
+  CheckAccess(config.access, faults);
+  ReadListen(top.Map("listen"), config.access, config.server, faults);
+  ReadApi(top.Map("api"), config, faults);
+  MapReader metrics = top.Map("metrics");
+  metrics.Flag("require_auth", config.access.metrics_require_auth);
+  metrics.Later({"per_instance"});
+  metrics.Finish();
   ReadAgents(top.Map("agents"), config, faults);
   ReadState(top.Map("state"), config, faults);
+  ReadConsole(top.Map("console"), config, faults);
   MapReader events = top.Map("events");
   events.Whole("keep", config.core.events_keep);
   events.Finish();
+  ReadTimeseries(top.Map("timeseries"), config.server, faults);
   ReadLog(top.Map("log"), config);
   ReportCoreViolations(config.core, faults);
   config.policies = ReadPolicies(top, DefaultPolicy(profile), config.core.lease, faults);
-  top.Later({"tls", "console", "metrics", "timeseries", "include", "observe_all"});
+  top.Later({"include", "observe_all"});
   top.Finish();
 }
 
@@ -246,6 +265,8 @@ Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profil
   Config config = DefaultConfig(profile);
   config.server.config_hash = Fingerprint(fingerprinted);
   ReadTop(root, profile, config, faults);
+  config.server.access =
+      MakeAccessRules(config.access, config.server.api, config.server.agents, {});
   return config;
 }
 
@@ -259,10 +280,33 @@ absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& n
   return absl::InvalidArgumentError(absl::StrJoin(faults.ToLines(name), "\n"));
 }
 
+absl::StatusOr<std::vector<TokenRule>> LoadTokens(const AccessConfig& access) {
+  if (access.tokens_file.empty()) return std::vector<TokenRule>();
+  const absl::StatusOr<std::string> text = ReadFile(access.tokens_file);
+  if (!text.ok()) return text.status();
+  return ParseTokens(*text, access.tokens_file);
+}
+
+absl::Status LoadReferences(Config& config) {
+  absl::StatusOr<std::vector<TokenRule>> tokens = LoadTokens(config.access);
+  if (!tokens.ok()) return tokens.status();
+  ServerOptions& server = config.server;
+  server.access = MakeAccessRules(config.access, server.api, server.agents, *std::move(tokens));
+  server.api_rate_limit = config.access.api_rate_limit;
+  if (!config.access.tls.enabled()) return absl::OkStatus();
+  absl::StatusOr<TlsMaterial> tls = LoadTls(config.access.tls);
+  if (!tls.ok()) return tls.status();
+  server.tls = *std::move(tls);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile) {
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  return ParseConfig(*text, path, profile);
+  absl::StatusOr<Config> config = ParseConfig(*text, path, profile);
+  if (!config.ok()) return config;
+  if (absl::Status read = LoadReferences(*config); !read.ok()) return read;
+  return config;
 }
 
 }  // namespace plimsoll

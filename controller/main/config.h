@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "controller/config/faults.h"
 #include "controller/config/yaml_tree.h"
+#include "controller/main/access_config.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
@@ -23,8 +24,11 @@ enum class StateMode {
 // What the file of plimsoll-controller says, with defaults filled in. controller/deploy/ has an
 // example with every key explained.
 struct Config {
-  ServerOptions server;
+  ServerOptions server;  // access and certificates only after LoadReferences()
+  AccessConfig access;
   CoreOptions core;
+  bool console =
+      true;  // whether the program serves the one it carries, at server.console.base_path
   StateMode state_mode = StateMode::kEmbedded;
   std::string state_dir = "/var/lib/plimsoll";
   LogLevel log_level = LogLevel::kInfo;
@@ -61,7 +65,14 @@ Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profil
 // What a file of ours says at least, for messages.
 YamlAdvice ConfigAdvice();
 
-// The same for a file on disk, and nothing beside it. kNotFound or kUnavailable if it cannot be
+// The tokens of the file that the configuration names, if it does. Errors have one line per fault,
+// and never show what might be a token.
+absl::StatusOr<std::vector<TokenRule>> LoadTokens(const AccessConfig& access);
+
+// Reads the files that a configuration refers to, tokens and certificates, into `config.server`.
+absl::Status LoadReferences(Config& config);
+
+// ParseConfig() and LoadReferences() for a file on disk. kNotFound or kUnavailable if one cannot be
 // read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
 

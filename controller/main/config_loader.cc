@@ -146,10 +146,13 @@ absl::StatusOr<Config> ReadLayered(const ConfigRequest& request, const std::stri
 }
 
 absl::StatusOr<Config> LoadLayered(const ConfigRequest& request, Faults& faults) {
-  if (request.path.empty()) return ReadLayered(request, "", faults);
-  const absl::StatusOr<std::string> text = ReadFile(request.path);
+  absl::StatusOr<std::string> text = std::string();
+  if (!request.path.empty()) text = ReadFile(request.path);
   if (!text.ok()) return text.status();
-  return ReadLayered(request, *text, faults);
+  absl::StatusOr<Config> config = ReadLayered(request, *text, faults);
+  if (!config.ok() || request.skip_secrets) return config;
+  if (absl::Status read = LoadReferences(*config); !read.ok()) return read;
+  return config;
 }
 
 absl::StatusOr<Config> LoadLayered(const ConfigRequest& request) {

@@ -19,13 +19,14 @@ struct ConfigRequest {
   Profile profile = Profile::kProduction;
   std::vector<std::string> environment;                    // "NAME=VALUE"
   std::vector<std::pair<std::string, std::string>> flags;  // "log.level", "debug"
-  bool strict = false;  // variables that nobody knows are faults, not warnings
+  bool skip_secrets = false;  // leaves unread the files of tokens and certificates; only to check
+  bool strict = false;        // variables that nobody knows are faults, not warnings
 };
 
-// Reads all of it, and the files that it includes. Everything that is wrong is told at once, one
-// line per fault, as ParseConfig() does; what the environment or a flag has set wrongly names the
-// variable or the flag instead of a file. kNotFound or kUnavailable if a file cannot be read.
-// `faults`, which must be empty, has the faults one by one.
+// Reads all of it, and the files that it includes or refers to. Everything that is wrong is told at
+// once, one line per fault, as ParseConfig() does; what the environment or a flag has set wrongly
+// names the variable or the flag instead of a file. kNotFound or kUnavailable if a file cannot be
+// read. `faults`, which must be empty, has the faults one by one.
 absl::StatusOr<Config> LoadLayered(const ConfigRequest& request, Faults& faults);
 absl::StatusOr<Config> LoadLayered(const ConfigRequest& request);
 

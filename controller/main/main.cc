@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,12 @@
 #include "controller/main/config_loader.h"
 #include "controller/main/config_report.h"
 #include "controller/main/config_schema.h"
+#include "controller/main/hash_token.h"
 #include "controller/main/log.h"
 #include "controller/main/run.h"
 #include "controller/main/signals.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/metrics_list.h"
 #include "plimsoll/store/sqlite_store.h"
 
 namespace plimsoll {
@@ -39,8 +42,12 @@ Profile ProfileOf(const CommandLine& command) {
 }
 
 absl::StatusOr<Config> Load(const CommandLine& command) {
-  ConfigRequest request{
-      ConfigPath(command), ProfileOf(command), {}, command.settings, command.strict};
+  ConfigRequest request;
+  request.path = ConfigPath(command);
+  request.profile = ProfileOf(command);
+  request.flags = command.settings;
+  request.strict = command.strict;
+  request.skip_secrets = command.skip_secrets;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     request.environment.emplace_back(*variable);
   }
@@ -104,7 +111,24 @@ int Serve(const CommandLine& command, Config config) {
   return kExitFailure;
 }
 
+// The token goes to standard error, so that the line alone can be appended to a file.
+int MakeTokenLine(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<HashedToken> hashed = HashTokenCommand(arguments, std::cin);
+  if (!hashed.ok()) {
+    Print(stderr, absl::StrCat(std::string(hashed.status().message()), "\n"));
+    return kExitUsage;
+  }
+  if (!hashed->token.empty()) {
+    Print(stderr, absl::StrCat("the token, which is shown only now: ", hashed->token, "\n"));
+  }
+  Print(stdout, absl::StrCat(hashed->line, "\n"));
+  return kExitFine;
+}
+
 int Main(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "hash-token") {
+    return MakeTokenLine({arguments.begin() + 1, arguments.end()});
+  }
   const absl::StatusOr<CommandLine> command = ParseCommandLine(arguments);
   if (!command.ok()) {
     Print(stderr, absl::StrCat(std::string(command.status().message()), "\n"));
@@ -112,6 +136,10 @@ int Main(const std::vector<std::string>& arguments) {
   }
   if (const std::string text = PrintedText(*command); !text.empty()) {
     Print(stdout, text);
+    return kExitFine;
+  }
+  if (command->list_metrics) {
+    Print(stdout, MetricsListJson());
     return kExitFine;
   }
   absl::StatusOr<Config> config = Load(*command);

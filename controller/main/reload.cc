@@ -100,6 +100,11 @@ Settings FixedSettingsOf(const Config& config) {
   AddListener("api", config.server.api_limits, settings);
   AddListener("agents", config.server.agent_limits, settings);
   settings["api.hosts"] = absl::StrJoin(config.server.api_hosts, ",");
+  settings["api.watchers_max"] = absl::StrCat(config.server.watchers_max);
+  settings["timeseries.step"] = Text(config.server.history_step);
+  settings["timeseries.keep"] = Text(config.server.history_keep);
+  settings["console.enabled"] = Text(config.console);
+  settings["console.base_path"] = config.server.console.base_path;
   settings["agents.lease"] = Text(config.core.lease);
   settings["agents.hold_max"] = Text(config.core.hold_max);
   settings["agents.sync_min"] = Text(config.core.sync_min);
@@ -112,6 +117,34 @@ Settings FixedSettingsOf(const Config& config) {
   settings["events.keep"] = absl::StrCat(config.core.events_keep);
   settings["log.level"] = std::string(ToString(config.log_level));
   settings["log.format"] = config.log_format == LogFormat::kJson ? "json" : "text";
+  return settings;
+}
+
+Settings AccessSettingsOf(const Config& config) {
+  const AccessConfig& access = config.access;
+  Settings settings;
+  settings["auth.tokens_file"] = access.tokens_file;
+  settings["auth.allow_anonymous"] =
+      absl::StrJoin(access.anonymous, ",",
+                    [](std::string* out, Role role) { out->append(std::string(ToString(role))); });
+  settings["auth.identities"] = absl::StrCat(access.certificates.size());
+  for (const CertificateRule& rule : access.certificates) {
+    settings[absl::StrCat("auth.identities.", rule.san)] =
+        absl::StrCat(rule.name, " ", std::string(ToString(rule.role)));
+  }
+  for (const TokenRule& rule : config.server.access.tokens) {
+    // Enough of the hash to tell two tokens of one name apart, and of no use to anybody.
+    settings[absl::StrCat("auth.tokens.", rule.name, ".", ToHex(rule.sha256).substr(0, 6))] =
+        std::string(ToString(rule.role));
+  }
+  settings["api.rate_limit.per_second"] = absl::StrCat(access.api_rate_limit.per_second);
+  settings["api.rate_limit.burst"] = absl::StrCat(access.api_rate_limit.burst);
+  settings["metrics.require_auth"] = Text(access.metrics_require_auth);
+  settings["tls.cert_file"] = access.tls.cert_file;
+  settings["tls.key_file"] = access.tls.key_file;
+  settings["tls.client_ca_file"] = access.tls.client_ca_file;
+  settings["tls.min_version"] = access.tls.only_tls13 ? "1.3" : "1.2";
+  settings["tls.require_client_cert"] = Text(access.tls.require_client_cert);
   return settings;
 }
 
@@ -132,6 +165,7 @@ ConfigChanges Compare(const Config& before, const Config& after) {
     if (lines.empty()) continue;
     changes.policies.push_back(absl::StrCat(name.value, ": ", absl::StrJoin(lines, ", ")));
   }
+  changes.access = Differences(AccessSettingsOf(before), AccessSettingsOf(after));
   changes.needs_restart = Differences(FixedSettingsOf(before), FixedSettingsOf(after));
   return changes;
 }
@@ -143,6 +177,13 @@ absl::Status CheckReload(const Config& running, const Config& after) {
     if (valid.ok()) continue;
     faults.push_back(absl::StrCat(name.value, ": with the lease of ", Text(running.core.lease),
                                   " that holds until a restart: ", std::string(valid.message())));
+  }
+  // The listeners stay where they are, whatever `after` says.
+  const std::pair<const ListenAddress&, Role> listeners[] = {{running.server.api, Role::kViewer},
+                                                             {running.server.agents, Role::kAgent}};
+  for (const auto& [address, role] : listeners) {
+    std::string fault = ExposureFault(address, role, after.access);
+    if (!fault.empty()) faults.push_back(std::move(fault));
   }
   if (faults.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));

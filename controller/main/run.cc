@@ -1,6 +1,7 @@
 #include "controller/main/run.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include "controller/main/config_loader.h"
 #include "controller/main/reload.h"
 #include "controller/main/signals.h"
+#include "plimsoll/console/embedded_console.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/store/memory_store.h"
@@ -25,6 +27,10 @@
 
 namespace plimsoll {
 namespace {
+
+constexpr absl::Duration kExpiresSoon = absl::Hours(24 * 14);
+// How often the file of tokens is looked at.
+constexpr int kLookSeconds = 1;
 
 std::string Show(const ListenAddress& address, std::uint16_t port) {
   const bool v6 = address.address.find(':') != std::string::npos;
@@ -117,6 +123,26 @@ void Announce(const Config& config, const Server& server) {
   std::fflush(stdout);
 }
 
+void WarnIfOpen(const Config& config, const Logger& logger) {
+  const AccessRules& rules = config.server.access;
+  const std::pair<const char*, Role> planes[] = {{"api", rules.api_anonymous},
+                                                 {"agents", rules.agents_anonymous}};
+  for (const auto& [plane, role] : planes) {
+    if (role == Role::kNone) continue;
+    logger.Warning("nobody has to prove who they are: set auth.tokens_file to change that",
+                   {{"listen", plane}, {"role", std::string(ToString(role))}});
+  }
+}
+
+void LogCertificate(const TlsMaterial& tls, const Logger& logger, const Clock& clock) {
+  if (tls.context == nullptr) return;
+  const bool soon = tls.expires - clock.WallTime() < kExpiresSoon;
+  logger.Log(
+      soon ? LogLevel::kWarning : LogLevel::kInfo,
+      soon ? "the certificate expires soon, or has: replace it and send SIGHUP" : "certificate",
+      {{"expires", absl::FormatTime(absl::RFC3339_sec, tls.expires, absl::UTCTimeZone())}});
+}
+
 void WarnOfFewFiles(const Config& config, const Logger& logger) {
   const std::uint64_t files = RaiseOpenFilesLimit();
   const auto wanted = static_cast<std::uint64_t>(config.server.agent_limits.connections_max) +
@@ -135,12 +161,43 @@ void LogNotice(const LogEvent& event, const Logger& logger) {
   logger.Log(good ? LogLevel::kInfo : LogLevel::kWarning, event.message, fields);
 }
 
-void LogFaults(const absl::Status& status, const Logger& logger) {
+void RefuseReload(const absl::Status& status, Server& server, const Logger& logger) {
+  server.NoteReloadFailed();
   const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
   for (const std::string& line : lines) {
     logger.Error(absl::StrCat("configuration: ", line));
   }
   logger.Error("the configuration was not reloaded: the one from before stays in force");
+}
+
+// The rules of `fresh`, for the listeners there are.
+void TakeAccess(const Config& fresh, Server& server, Config& running) {
+  running.access = fresh.access;
+  running.server.access = MakeAccessRules(fresh.access, running.server.api, running.server.agents,
+                                          fresh.server.access.tokens);
+  running.server.tls = fresh.server.tls;
+  server.SetAccess(running.server.access, fresh.access.api_rate_limit);
+  server.SetTls(running.server.tls);
+}
+
+// Which version of a file is there; empty if none is.
+std::string FileVersion(const std::string& path) {
+  struct stat facts {};
+  if (path.empty() || stat(path.c_str(), &facts) != 0) return "";
+  return absl::StrCat(facts.st_ino, " ", facts.st_size, " ", facts.st_mtim.tv_sec, " ",
+                      facts.st_mtim.tv_nsec);
+}
+
+// What cannot be used changes nothing.
+void ReloadTokens(Server& server, Config& running, const Logger& logger) {
+  absl::StatusOr<std::vector<TokenRule>> tokens = LoadTokens(running.access);
+  if (!tokens.ok()) return LogFaults(tokens.status(), logger);
+  Config fresh = running;
+  fresh.server.access.tokens = *std::move(tokens);
+  for (const std::string& line : Compare(running, fresh).access) {
+    logger.Info("access changed", {{"what", line}});
+  }
+  TakeAccess(fresh, server, running);
 }
 
 // SIGHUP: what cannot be used changes nothing.
@@ -150,19 +207,22 @@ void Reload(const RunOptions& options, Server& server, Config& running, const Lo
     return;
   }
   absl::StatusOr<Config> fresh = options.reload();
-  if (!fresh.ok()) return LogFaults(fresh.status(), logger);
+  if (!fresh.ok()) return RefuseReload(fresh.status(), server, logger);
   if (const absl::Status fits = CheckReload(running, *fresh); !fits.ok()) {
-    return LogFaults(fits, logger);
+    return RefuseReload(fits, server, logger);
   }
   const ConfigChanges changes = Compare(running, *fresh);
   for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
+  for (const std::string& line : changes.access) logger.Info("access changed", {{"what", line}});
   for (const std::string& line : changes.needs_restart) {
     logger.Warning("not changed: it needs a restart", {{"what", line}});
   }
   logger.Info("configuration reloaded",
               {{"config_hash", fresh->server.config_hash},
-               {"changed", absl::StrCat(changes.policies.size())},
+               {"changed", absl::StrCat(changes.policies.size() + changes.access.size())},
                {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
+  TakeAccess(*fresh, server, running);
+  LogCertificate(running.server.tls, logger, RealClock());
   const ConfigFacts facts = FactsAfterReload({running.entries, {}}, fresh->entries);
   server.SetConfig(facts);
   running.entries = facts.entries;
@@ -172,12 +232,16 @@ void Reload(const RunOptions& options, Server& server, Config& running, const Lo
 
 void ServeUntilTold(const RunOptions& options, Server& server, Config running,
                     const Logger& logger) {
-  for (int signal = NextSignal();; signal = NextSignal()) {
-    if (signal != SIGHUP) {
+  std::string tokens = FileVersion(running.access.tokens_file);
+  for (;;) {
+    const int signal = NextSignal(kLookSeconds);
+    if (signal != 0 && signal != SIGHUP) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       return;
     }
-    Reload(options, server, running, logger);
+    if (signal == SIGHUP) Reload(options, server, running, logger);
+    std::string now = FileVersion(running.access.tokens_file);
+    if (std::exchange(tokens, now) != now && signal == 0) ReloadTokens(server, running, logger);
   }
 }
 
@@ -197,6 +261,10 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   core_options.seed = Random::FromEntropy().Next();
   Core core(core_options, config.policies, *state, clock.Now());
   ServerOptions server_options = config.server;
+  if (config.console) {
+    server_options.console = EmbeddedConsole();
+    server_options.console.base_path = config.server.console.base_path;
+  }
   server_options.config.entries = config.entries;
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);
@@ -207,6 +275,8 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   }
   LogStart(config, *state, server, logger);
   if (options.announce) Announce(config, server);
+  WarnIfOpen(config, logger);
+  LogCertificate(config.server.tls, logger, clock);
   const std::string& ports = options.port_path;
   absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
   if (written.ok()) ServeUntilTold(options, server, config, logger);

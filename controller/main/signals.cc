@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <cerrno>
 #include <csignal>
 #include <initializer_list>
 
@@ -23,12 +24,14 @@ void HoldSignals() {
   pthread_sigmask(SIG_BLOCK, &held, nullptr);
 }
 
-int NextSignal() {
+int NextSignal(int seconds) {
   const sigset_t held = HeldSignals();
-  int signal = 0;
-  while (sigwait(&held, &signal) != 0) {
+  const timespec patience{seconds, 0};
+  for (;;) {
+    const int signal = sigtimedwait(&held, nullptr, &patience);
+    if (signal > 0) return signal;
+    if (errno == EAGAIN) return 0;
   }
-  return signal;
 }
 
 void LetSignalsKill() {

@@ -6,8 +6,8 @@ namespace plimsoll {
 // and SIGPIPE do nothing. Call it before any other thread exists.
 void HoldSignals();
 
-// Waits for one of the signals that are held, and returns it.
-int NextSignal();
+// Waits up to `seconds` for one of the signals that are held, and returns it; 0 if there was none.
+int NextSignal(int seconds);
 
 // From now on SIGTERM and SIGINT end the process at once.
 void LetSignalsKill();

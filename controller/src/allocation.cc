@@ -267,6 +267,11 @@ Calls DependencyState::Capacity() const {
   return std::min(quota, PoolLimit().value_or(quota));
 }
 
+std::int64_t ExcessOf(const DependencyState& dependency) {
+  if (!dependency.policy.quota.has_value()) return 0;
+  return std::max<std::int64_t>(0, dependency.ledger.Reserved() - *dependency.policy.quota);
+}
+
 void DependencyState::SetUnbooked(Member& member, Calls calls) {
   unbooked += calls - member.unbooked;
   member.unbooked = calls;

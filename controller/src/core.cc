@@ -140,7 +140,10 @@ void Core::Impl::Begin(const StoreState& inherited) {
   ResumeKnees(inherited.bounds);
   // The quota may have been cut while nobody reigned.
   if (!inherited.bounds.empty()) hasty_until_ = now_ + longest_hold_;
-  for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
+  for (auto& [name, dependency] : dependencies_) {
+    internal::Allocate(dependency, sessions_, now_);
+    NoteExcess(dependency);
+  }
 }
 
 DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Policy& policy) {
@@ -225,10 +228,34 @@ void Core::Impl::On(const TickEvent& /*event*/) {
   for (auto& [name, dependency] : dependencies_) {
     AdvanceLaws(dependency);
     internal::Allocate(dependency, sessions_, now_);
+    NoteExcess(dependency);
   }
+  NoteReportAges();
   AdvanceBreakers();
   ConsiderAll();
   AnswerUnconfirmed();
+}
+
+// Every tick decides on the newest reports there are.
+void Core::Impl::NoteReportAges() {
+  for (const auto& [id, session] : sessions_) {
+    const absl::Duration age = now_ - session.seen_at;
+    if (session.spoken && age <= options_.lease) report_ages_.Record(age);
+  }
+}
+
+// Reservations may rise above a quota by a cut, by what ran before a policy enforced, and by claims
+// while the controller learns. Otherwise what is above it can only fall.
+void Core::Impl::NoteExcess(DependencyState& dependency) {
+  internal::Excess& excess = dependency.excess;
+  const std::int64_t now = internal::ExcessOf(dependency);
+  const bool may_rise = learning_ || dependency.retired ||
+                        dependency.policy.mode == Mode::kObserve ||
+                        excess.quota != dependency.policy.quota ||
+                        std::any_of(dependency.members.begin(), dependency.members.end(),
+                                    [](const auto& pair) { return pair.second.unbounded; });
+  excess.allowed = may_rise ? now : std::min(excess.allowed, now);
+  excess.quota = dependency.policy.quota;
 }
 
 void Core::Impl::On(const ShutdownEvent& /*event*/) {

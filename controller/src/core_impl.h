@@ -75,6 +75,9 @@ class Core::Impl {
   bool KnowsToEnforce(const Member& member, const DependencyReport& report) const;
   void NoteUnbooked(DependencyState& dependency, Member& member, const DependencyReport& report);
   void ForgetUnbooked();
+  void NotePush(const Member& member, const DependencyReport& report);
+  void NoteReportAges();
+  void NoteExcess(DependencyState& dependency);
   void GatherWindows(DependencyState& dependency, Member& member, const DependencyReport& report);
   bool IsStale(const DependencyState& dependency, const Member& member, const Window& window) const;
   void FenceOlder(const SessionState& session);
@@ -227,6 +230,8 @@ class Core::Impl {
 
   std::array<std::int64_t, kSyncResults> syncs_total_{};
   std::int64_t expired_total_ = 0;
+  DurationHistogram report_ages_;
+  DurationHistogram push_latencies_;
   std::int64_t writes_total_ = 0;
   std::int64_t write_failures_total_ = 0;
 };

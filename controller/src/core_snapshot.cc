@@ -7,6 +7,7 @@
 namespace plimsoll {
 
 using internal::DependencyState;
+using internal::ExcessOf;
 using internal::Judgements;
 using internal::Member;
 using internal::SessionState;
@@ -32,6 +33,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.wanted = member.wanted;
   row.in_flight = member.in_flight;
   row.in_flight_max = member.in_flight_max;
+  row.calls = member.totals;
   row.steps = member.sent;
   row.explanation = member.explanation;
   row.stage = StageOf(dependency.ledger, session.id, now);
@@ -69,6 +71,8 @@ void AddRates(const DependencyState& dependency, DependencyRow& row) {
   row.latency_mean = window.latency.Mean();
   row.latency_p50 = window.latency.Quantile(0.5);
   row.latency_p99 = window.latency.Quantile(0.99);
+  row.calls = dependency.totals;
+  row.latencies = dependency.latencies;
 }
 
 void AddJudgements(const Judgements& judgements, DependencyRow& row) {
@@ -97,6 +101,7 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   DependencyRow row;
   row.policy = dependency.policy;
   row.reserved = dependency.ledger.Reserved();
+  row.draining = std::min(dependency.excess.allowed, ExcessOf(dependency));
   row.wanted = dependency.wanted;
   row.windows_total = dependency.windows_total;
   row.shares_clamped_total = dependency.shares_clamped_total;
@@ -120,6 +125,8 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
   snapshot.store_lost_why = lost_why_;
   snapshot.syncs_total = syncs_total_;
   snapshot.instances_expired_total = expired_total_;
+  snapshot.report_ages = report_ages_;
+  snapshot.push_latencies = push_latencies_;
   snapshot.writes_total = writes_total_;
   snapshot.write_failures_total = write_failures_total_;
   for (const auto& [id, session] : sessions_) {

@@ -136,6 +136,7 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   }
   NoteUnbooked(dependency, member, report);
   GatherWindows(dependency, member, report);
+  NotePush(member, report);
   member.reported = true;
   member.reported_at = now_;
   member.installed = report.installed;
@@ -144,6 +145,15 @@ bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& repor
   member.in_flight_max = report.in_flight_max;
   member.epoch_in_flight_max = std::max(member.epoch_in_flight_max, report.in_flight_max);
   return freed > 0;
+}
+
+// Only the newest limit is waited for: one that was replaced on the way is no longer of interest.
+void Core::Impl::NotePush(const Member& member, const DependencyReport& report) {
+  const auto has = [&](const GrantStamp& installed) {
+    return installed.epoch == epoch_ && installed.seq >= member.changed_seq;
+  };
+  if (member.changed_seq == Seq() || has(member.installed) || !has(report.installed)) return;
+  push_latencies_.Record(now_ - member.changed_at);
 }
 
 // In observe mode the books say what would be: that nobody is above the limit in force. Who was
@@ -194,6 +204,27 @@ void Core::Impl::ForgetUnbooked() {
   }
 }
 
+namespace {
+
+void AddCalls(const Window& window, CallTotals& totals) {
+  totals.admitted += window.admitted;
+  totals.failed += window.dropped;
+  for (const std::int64_t rejected : window.rejected) totals.rejected += rejected;
+}
+
+// Of whatever limit: it happened.
+void CountCalls(const Window& window, internal::DependencyState& dependency,
+                internal::Member& member) {
+  AddCalls(window, member.totals);
+  AddCalls(window, dependency.totals);
+  if (window.completed() == 0) return;
+  for (std::size_t i = 0; i < dependency.latencies.size(); ++i) {
+    dependency.latencies[i] += window.latency.count(i);
+  }
+}
+
+}  // namespace
+
 void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
                                const DependencyReport& report) {
   Window sum;
@@ -213,6 +244,7 @@ void Core::Impl::GatherWindows(DependencyState& dependency, Member& member,
       (member.law != nullptr ? *member.law : *dependency.pool).Add(window);
     }
   }
+  CountCalls(sum, dependency, member);
   // Who was let in for being observed is in flight, and not to be counted as refused as well.
   if (member.unbounded) sum.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = 0;
   member.demand.Report(report.in_flight_max, report.waiting, sum, report.in_force.limit,

@@ -54,6 +54,7 @@ std::optional<EventId> ParseId(std::string_view id) {
 bool Matches(const EventLog::Filter& filter, const LogEvent& event) {
   return (filter.dependency.empty() || filter.dependency == event.dependency) &&
          (filter.instance.empty() || filter.instance == event.instance) &&
+         (!filter.until || event.at < *filter.until) &&
          (!filter.type || *filter.type == event.type) &&
          (!filter.reason || (HasReason(event.type) && *filter.reason == event.reason));
 }
@@ -84,6 +85,24 @@ std::string EventLog::Append(LogEvent event) {
   return id;
 }
 
+// The place of the oldest event that the filter may let through.
+std::size_t EventLog::BeginOf(const Filter& filter) const {
+  std::size_t begin = 0;
+  const auto after = ParseId(filter.after);
+  if (after && after->epoch > epoch_.value) return events_.size();
+  if (after && after->epoch == epoch_.value) {
+    const std::int64_t first = next_ - static_cast<std::int64_t>(events_.size());
+    begin = static_cast<std::size_t>(std::clamp<std::int64_t>(
+        after->number + 1 - first, 0, static_cast<std::int64_t>(events_.size())));
+  }
+  if (!filter.since) return begin;
+  // Events are in the order of time.
+  const auto young =
+      std::partition_point(events_.begin(), events_.end(),
+                           [&filter](const LogEvent& event) { return event.at < *filter.since; });
+  return std::max(begin, static_cast<std::size_t>(young - events_.begin()));
+}
+
 std::vector<LogEvent> EventLog::Find(const Filter& filter, int limit) const {
   std::size_t end = events_.size();
   if (!filter.before.empty()) {
@@ -94,8 +113,9 @@ std::vector<LogEvent> EventLog::Find(const Filter& filter, int limit) const {
       end = static_cast<std::size_t>(std::max<std::int64_t>(id->number - first, 0));
     }
   }
+  const std::size_t begin = BeginOf(filter);
   std::vector<LogEvent> found;
-  while (end > 0 && static_cast<std::int64_t>(found.size()) < limit) {
+  while (end > begin && static_cast<std::int64_t>(found.size()) < limit) {
     const LogEvent& event = events_[--end];
     if (Matches(filter, event)) found.push_back(event);
   }

@@ -39,7 +39,10 @@ void Core::Impl::On(const PolicyEvent& event) {
   }
   NoteLongestHold();
   hasty_until_ = now_ + longest_hold_;
-  for (auto& [name, dependency] : dependencies_) internal::Allocate(dependency, sessions_, now_);
+  for (auto& [name, dependency] : dependencies_) {
+    internal::Allocate(dependency, sessions_, now_);
+    NoteExcess(dependency);
+  }
   ConsiderAll();
 }
 

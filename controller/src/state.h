@@ -19,6 +19,7 @@
 #include "controller/src/turns.h"
 #include "plimsoll/algorithms/algorithm.h"
 #include "plimsoll/controller/core.h"
+#include "plimsoll/controller/snapshot.h"
 
 namespace plimsoll::internal {
 
@@ -56,6 +57,7 @@ struct Member {
   Steps in_force;
   Calls in_flight = 0;
   Calls in_flight_max = 0;
+  CallTotals totals;
   // It was told to observe, and has not acknowledged yet that it was told to enforce: it may have
   // more calls in flight than any limit says.
   bool unbounded = false;
@@ -102,6 +104,12 @@ struct EarlyLoss {
   absl::Duration life;
 };
 
+// How far the reservations may be above the quota, because it was larger before.
+struct Excess {
+  std::int64_t allowed = 0;
+  std::optional<Calls> quota;  // as of the last look
+};
+
 struct DependencyState {
   DependencyState(const Policy& its_policy, const LedgerTerms& terms)
       : policy(its_policy), lease(terms.lease), ledger(terms) {}
@@ -117,6 +125,7 @@ struct DependencyState {
   std::optional<BreakerRow::Change> breaker_change;  // the last one of that
   Ledger ledger;
   std::map<SessionId, Member> members;
+  Excess excess;
   std::int64_t unbooked = 0;  // sum over the members; to be changed by SetUnbooked() only
   std::map<ServiceId, ServiceState> services;  // that have members
   Ring ring;                                   // of the services
@@ -131,6 +140,8 @@ struct DependencyState {
   std::optional<Reason> moved;
   Window last_window;  // of the last epoch, all instances together
   absl::Duration last_epoch;
+  CallTotals totals;  // of all instances that ever were
+  LatencyCounts latencies{};
   std::int64_t wanted = 0;       // by all together
   std::deque<SessionId> hungry;  // offered more than they were sent, as of the last allocation
   std::array<std::int64_t, kWindowOutcomes> windows_total{};
@@ -187,6 +198,9 @@ struct SessionState {
   std::optional<HeldSync> held;
   std::optional<PreparedAnswer> prepared;
 };
+
+// How far the reservations are above the quota; 0 without one.
+std::int64_t ExcessOf(const DependencyState& dependency);
 
 // The law of a policy, which must be valid; nothing for the pool law.
 std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy);

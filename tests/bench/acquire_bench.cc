@@ -143,6 +143,60 @@ void BM_TwoSystemClockReads(benchmark::State& state) {
 }
 BENCHMARK(BM_TwoSystemClockReads);
 
+// What the machine allows, to compare with in the same run. On one thread nobody can do with less
+// than the last of them who tells the calls in flight exactly, and how long each took.
+std::uint64_t ReadCounter() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return static_cast<std::uint64_t>(now.tv_nsec);
+#endif
+}
+struct alignas(64) LonelyWord {
+  std::atomic<std::uint64_t> value{0};
+};
+LonelyWord lonely_word;
+
+void BM_FloorTwoCounterReads(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ReadCounter());
+    benchmark::DoNotOptimize(ReadCounter());
+  }
+}
+BENCHMARK(BM_FloorTwoCounterReads);
+
+void BM_FloorAtomicAddition(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(lonely_word.value.fetch_add(1));
+}
+BENCHMARK(BM_FloorAtomicAddition)->ThreadRange(1, 2)->UseRealTime();
+
+void BM_FloorOfAcquireAndFinish(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ReadCounter());
+    benchmark::DoNotOptimize(lonely_word.value.fetch_add(1));
+    benchmark::DoNotOptimize(ReadCounter());
+    benchmark::DoNotOptimize(lonely_word.value.fetch_sub(1));
+  }
+}
+BENCHMARK(BM_FloorOfAcquireAndFinish)->ThreadRange(1, 2)->UseRealTime();
+
+// Two loads, a comparison, a count of one's own.
+void BM_FloorOfRefused(benchmark::State& state) {
+  static LonelyWord words[3];
+  for (auto _ : state) {
+    const auto full = words[0].value.load(std::memory_order_relaxed) >=
+                      words[1].value.load(std::memory_order_relaxed);
+    if (full) {
+      words[2].value.store(words[2].value.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_relaxed);
+    }
+    benchmark::DoNotOptimize(full);
+  }
+}
+BENCHMARK(BM_FloorOfRefused);
+
 // Reports what the loop before it has allocated.
 void TellAllocations(benchmark::State& state, std::int64_t before) {
   if (state.thread_index() != 0) return;

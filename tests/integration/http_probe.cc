@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace plimsoll {
@@ -28,9 +29,16 @@ std::size_t ResponseSize(const std::string& bytes) {
 
 }  // namespace
 
-HttpProbe::HttpProbe(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+HttpProbe::HttpProbe(std::uint16_t port, const std::string& source)
+    : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  inet_pton(AF_INET, source.c_str(), &address.sin_addr);
+  if (source != "127.0.0.1" &&
+      bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    Close();
+    return;
+  }
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) Close();
@@ -65,6 +73,18 @@ std::string HttpProbe::ReceiveAll() {
   while (ReadMore()) {
   }
   return std::exchange(buffer_, "");
+}
+
+std::string HttpProbe::ReceiveUntil(const std::string& text) {
+  std::size_t at = buffer_.find(text);
+  while (at == std::string::npos) {
+    const std::size_t seen = buffer_.size();
+    if (!ReadMore()) return std::exchange(buffer_, "");
+    at = buffer_.find(text, seen - std::min(seen, text.size()));
+  }
+  const std::string received = buffer_.substr(0, at + text.size());
+  buffer_.erase(0, received.size());
+  return received;
 }
 
 bool HttpProbe::IsSilentFor(absl::Duration time) {

@@ -11,7 +11,8 @@ namespace plimsoll {
 // library would make. Every wait ends after ten seconds. Thread-compatible.
 class HttpProbe {
  public:
-  explicit HttpProbe(std::uint16_t port);
+  // `source` is the loopback address it comes from: 127.0.0.1, 127.0.0.2 and so on.
+  explicit HttpProbe(std::uint16_t port, const std::string& source = "127.0.0.1");
   ~HttpProbe();
   HttpProbe(const HttpProbe&) = delete;
   HttpProbe& operator=(const HttpProbe&) = delete;
@@ -23,6 +24,9 @@ class HttpProbe {
   std::string Receive();
   // All until the peer closes.
   std::string ReceiveAll();
+  // All up to and with `text`, which may be in the middle of a response; all there is if the peer
+  // closes before.
+  std::string ReceiveUntil(const std::string& text);
   // True if nothing arrives within `time`.
   bool IsSilentFor(absl::Duration time);
   void Close();

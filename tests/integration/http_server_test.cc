@@ -413,6 +413,175 @@ TEST_F(HttpServerTest, StopAnswersHeldSyncsWith503) {
   server_->Stop();
 }
 
+// The event streams of the operator plane.
+class WatchTest : public HttpServerTest {
+ protected:
+  // Opens a stream and reads its first words, up to the id from which it could be resumed.
+  std::string Open(HttpProbe& probe, const std::string& headers = "") {
+    probe.Send(Get("/v1/watch", headers));
+    const std::string head = probe.ReceiveUntil("retry: 2000\n");
+    EXPECT_EQ(StatusOf(head), 200) << head;
+    EXPECT_THAT(head, HasSubstr("Content-Type: text/event-stream\r\n"));
+    EXPECT_THAT(head, Not(HasSubstr("Content-Length")));
+    if (!headers.empty()) return "";
+    const std::string id = probe.ReceiveUntil("\n\n");
+    EXPECT_THAT(id, ::testing::StartsWith("id: "));
+    return id.substr(4, id.size() - 6);
+  }
+  Json Watchers() { return ApiJson("/v1/status")["watchers"]; }
+  void Configure(const std::string& hash) {
+    const Policy policy = SamplePolicy();
+    server_->SetPolicies({{policy.name, policy}}, hash);
+  }
+};
+
+TEST_F(WatchTest, AStreamTellsWhatChanges) {
+  Start();
+  HttpProbe probe(server_->api_port());
+  Open(probe);
+  Register("checkout-0");
+  const std::string told = probe.ReceiveUntil("event: instance\ndata: ");
+  EXPECT_THAT(told, HasSubstr("INSTANCE_JOINED"));
+  EXPECT_EQ(Json::parse(probe.ReceiveUntil("\n"))["instance_id"], "checkout-0");
+}
+
+TEST_F(WatchTest, AStreamIsResumedWhereItBroke) {
+  Start();
+  HttpProbe first(server_->api_port());
+  const std::string id = Open(first);
+  first.Close();
+  Configure("beef");
+  HttpProbe second(server_->api_port());
+  Open(second, "Last-Event-ID: " + id + "\r\n");
+  EXPECT_THAT(second.ReceiveUntil("beef"), HasSubstr("event: config"));
+  const std::string gone = AskApi(Get("/v1/watch", "Last-Event-ID: 1-1\r\n"));
+  EXPECT_EQ(StatusOf(gone), 410);
+  EXPECT_THAT(gone, HasSubstr("REVISION_COMPACTED"));
+}
+
+TEST_F(WatchTest, OneStreamTooManyIsRefusedAndTheRestIsServed) {
+  options_.watchers_max = 1;
+  Start();
+  HttpProbe probe(server_->api_port());
+  Open(probe);
+  const std::string response = AskApi(Get("/v1/watch"));
+  EXPECT_EQ(StatusOf(response), 503);
+  EXPECT_THAT(response, HasSubstr("WATCHERS_EXHAUSTED"));
+  EXPECT_THAT(response, HasSubstr("Retry-After: 5\r\n"));
+  EXPECT_EQ(Watchers()["open"], 1);
+  EXPECT_EQ(Watchers()["refused_total"], 1);
+}
+
+TEST_F(WatchTest, HeadIsAnsweredWithoutAStream) {
+  Start();
+  HttpProbe probe(server_->api_port());
+  probe.Send("HEAD /v1/watch HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string response = probe.ReceiveAll();
+  EXPECT_EQ(StatusOf(response), 200);
+  EXPECT_THAT(response, HasSubstr("text/event-stream"));
+  EXPECT_EQ(BodyOf(response), "");
+  EXPECT_EQ(Watchers()["open"], 0);
+}
+
+TEST_F(WatchTest, AReaderThatVanishedIsForgotten) {
+  Start();
+  HttpProbe probe(server_->api_port());
+  Open(probe);
+  EXPECT_EQ(Watchers()["open"], 1);
+  probe.Close();
+  for (int tries = 0; tries < 100 && Watchers()["open"] != 0; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(Watchers()["open"], 0);
+}
+
+TEST_F(WatchTest, ASlowReaderIsCutOffAndCountedAndTheOthersAreServed) {
+  options_.api_limits.write_time_max = absl::Seconds(1);
+  Start();
+  HttpProbe slow(server_->api_port());
+  HttpProbe quick(server_->api_port());
+  Open(slow);
+  Open(quick);
+  // More than the system keeps for a reader that does not read.
+  for (int i = 0; i < 40; ++i) {
+    const std::string hash = std::to_string(i) + std::string(200'000, 'x') + "end";
+    Configure(hash);
+    EXPECT_THAT(quick.ReceiveUntil("xend\"}\n\n"), HasSubstr("event: config"));
+  }
+  for (int tries = 0; tries < 500 && Watchers()["closed_slow_total"] == 0; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(Watchers()["closed_slow_total"], 1);
+  EXPECT_EQ(Watchers()["open"], 1);
+  EXPECT_THAT(AskApi(Get("/metrics")), HasSubstr("\nplimsoll_controller_watchers 1\n"));
+}
+
+TEST_F(WatchTest, ManyStreamsGetTheSame) {
+  Start();
+  std::vector<std::unique_ptr<HttpProbe>> probes;
+  for (int i = 0; i < 200; ++i) {
+    probes.push_back(std::make_unique<HttpProbe>(server_->api_port()));
+    Open(*probes.back());
+  }
+  Configure("beef");
+  for (const auto& probe : probes) {
+    EXPECT_THAT(probe->ReceiveUntil("beef\"}\n\n"), HasSubstr("event: config"));
+  }
+}
+
+TEST_F(WatchTest, StreamsEndWithGoodByeWhenTheServerStops) {
+  Start();
+  HttpProbe probe(server_->api_port());
+  Open(probe);
+  server_->Stop();
+  EXPECT_THAT(probe.ReceiveAll(), HasSubstr("event: bye\n"));
+}
+
+TEST_F(HttpServerTest, WhatTheCallerKnowsIsNotSentAgain) {
+  Start();
+  const std::string first = AskApi(Get("/v1/openapi.json"));
+  EXPECT_EQ(StatusOf(first), 200);
+  EXPECT_EQ(Json::parse(BodyOf(first))["openapi"], "3.1.0");
+  const std::size_t at = first.find("ETag: ") + 6;
+  const std::string etag = first.substr(at, first.find('\r', at) - at);
+  const std::string second = AskApi(Get("/v1/openapi.json", "If-None-Match: " + etag + "\r\n"));
+  EXPECT_EQ(StatusOf(second), 304);
+  EXPECT_EQ(BodyOf(second), "");
+  EXPECT_THAT(second, HasSubstr("ETag: " + etag));
+}
+
+TEST_F(HttpServerTest, TheHistoryBeginsWithTheServer) {
+  Start();
+  Json columns;
+  for (int tries = 0; tries < 100 && columns["granted"].empty(); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    columns = ApiJson("/v1/timeseries?dependency=payments-api")["columns"];
+  }
+  EXPECT_EQ(columns["granted"], Json::array({0}));
+}
+
+TEST_F(HttpServerTest, MetricsTellHowTheConfigurationWasReadAndEveryRouteFromTheStart) {
+  Start();
+  Register("checkout-0");
+  const auto page = [this] { return ParsePrometheusText(BodyOf(AskApi(Get("/metrics")))); };
+  const std::string prefix = "plimsoll_controller_";
+  const std::string successful = prefix + "config_last_reload_successful";
+  const PrometheusPage first = page();
+  EXPECT_EQ(first.Value(successful), 1);
+  const double loaded = first.Value(prefix + "config_last_reload_success_timestamp_seconds");
+  EXPECT_GT(loaded, 1e9);
+  EXPECT_EQ(first.Value(prefix + R"(http_requests_total{plane="api",method="GET",)"
+                                 R"(route="/v1/limits",code="200"})"),
+            0);
+  EXPECT_GT(first.Value(prefix + "decision_duration_seconds_count"), 0);
+  server_->NoteReloadFailed();
+  EXPECT_EQ(page().Value(successful), 0);
+  server_->SetPolicies({}, "f00d");
+  const PrometheusPage last = page();
+  EXPECT_EQ(last.Value(successful), 1);
+  EXPECT_GE(last.Value(prefix + "config_last_reload_success_timestamp_seconds"), loaded);
+}
+
 TEST_F(HttpServerTest, MetricsParseAndCountTheRequests) {
   Start();
   Register("checkout-0");

@@ -32,12 +32,13 @@ bool BeginsWithAny(std::string_view text, const std::vector<std::string_view>& p
 bool IsCode(const std::string& path) { return Ends(path, ".cc") || Ends(path, ".h"); }
 bool IsText(const std::string& path) {
   static const std::set<std::string> kEndings = {
-      ".cc", ".h",   ".cmake", ".txt",  ".md", ".yaml", ".sh",   ".yml",
-      ".in", ".css", ".js",    ".html", "",    ".json", ".supp", ".service"};
+      ".cc", ".h",    ".cmake", ".txt",  ".md",   ".yaml",    ".sh",  ".yml", ".in",  ".css",
+      ".js", ".html", "",       ".json", ".supp", ".service", ".mjs", ".ts",  ".tsx", ".svg"};
   return kEndings.contains(fs::path(path).extension().string());
 }
 bool IsOurs(const std::string& path) {
   return !Begins(path, "build/") && !Begins(path, ".git/") && path != "LICENSE" &&
+         path.find("node_modules/") == std::string::npos &&
          !Begins(path, "tests/conformance/netflix/");
 }
 

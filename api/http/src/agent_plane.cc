@@ -1,5 +1,6 @@
 #include "api/http/src/agent_plane.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -40,6 +41,11 @@ HttpResponse ToResponse(const Released& /*released*/) {
   return response;
 }
 
+HttpResponse ForeignSession() {
+  return ProblemResponse(403, "PERMISSION_DENIED",
+                         "another agent opened this session: register one of your own");
+}
+
 HttpResponse ToResponse(const Refusal& refusal) {
   Problem problem;
   problem.status = HttpStatus(refusal.code);
@@ -62,19 +68,22 @@ AgentPlane::AgentPlane(CoreDriver& driver)
                 {},
                 [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
                   Register(routed, exchange);
-                }},
+                },
+                Role::kAgent},
                {"POST",
                 "/v1/agent/sessions/{s}/sync",
                 {},
                 [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
                   Sync(routed, exchange);
-                }},
+                },
+                Role::kAgent},
                {"DELETE",
                 "/v1/agent/sessions/{s}",
                 {},
                 [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
                   Release(routed, exchange);
-                }}}) {}
+                },
+                Role::kAgent}}) {}
 
 const char* AgentPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
   return router_.Dispatch(request, exchange);
@@ -85,20 +94,29 @@ void AgentPlane::Register(const RoutedRequest& routed, const ExchangePtr& exchan
   FieldFaults faults;
   absl::StatusOr<RegisterRequest> message = DecodeRegisterRequest(routed.request.body, faults);
   if (!message.ok()) return RefuseBody(std::move(faults), *exchange);
-  Send(*std::move(message), exchange);
+  Send(*std::move(message), Owner{routed.request.identity.name, {}}, exchange);
 }
 
 void AgentPlane::Sync(const RoutedRequest& routed, const ExchangePtr& exchange) {
-  if (!CheckBody(routed.request, *exchange)) return;
+  if (!CheckOwner(routed, *exchange) || !CheckBody(routed.request, *exchange)) return;
   FieldFaults faults;
   absl::StatusOr<SyncRequest> message =
       DecodeSyncRequest(routed.request.body, SessionId(routed.names.front()), faults);
   if (!message.ok()) return RefuseBody(std::move(faults), *exchange);
-  Send(*std::move(message), exchange);
+  const Owner owner{routed.request.identity.name, message->session};
+  Send(*std::move(message), owner, exchange);
 }
 
 void AgentPlane::Release(const RoutedRequest& routed, const ExchangePtr& exchange) {
-  Send(ReleaseRequest{SessionId(routed.names.front())}, exchange);
+  if (!CheckOwner(routed, *exchange)) return;
+  const SessionId session(routed.names.front());
+  Send(ReleaseRequest{session}, Owner{routed.request.identity.name, session}, exchange);
+}
+
+bool AgentPlane::CheckOwner(const RoutedRequest& routed, Exchange& exchange) const {
+  if (owners_.MayUse(SessionId(routed.names.front()), routed.request.identity.name)) return true;
+  exchange.Reply(ForeignSession());
+  return false;
 }
 
 bool AgentPlane::CheckBody(const HttpRequest& request, Exchange& exchange) const {
@@ -125,14 +143,48 @@ void AgentPlane::RefuseBody(FieldFaults faults, Exchange& exchange) const {
 }
 
 template <typename Message>
-void AgentPlane::Send(Message message, const ExchangePtr& exchange) {
+void AgentPlane::Send(Message message, const Owner& owner, const ExchangePtr& exchange) {
   const RequestId request =
-      driver_.Send(std::move(message), [exchange](const CoreDriver::Body& body) {
-        exchange->Reply(std::visit([](const auto& reply) { return ToResponse(reply); }, body));
+      driver_.Send(std::move(message), [this, owner, exchange](const CoreDriver::Body& body) {
+        exchange->Reply(
+            std::visit([this, &owner](const auto& reply) { return Answer(reply, owner); }, body));
       });
   if (!exchange->replied()) {
     exchange->Hold([this, request] { driver_.Abandon(request); });
   }
+}
+
+// One session is answered twice if the registration is repeated, with the nonce it had.
+HttpResponse AgentPlane::Answer(const RegisterAnswer& answer, const Owner& owner) {
+  if (!owners_.Claim(answer.session, owner.name)) return ForeignSession();
+  DropOldOwners();
+  return ToResponse(answer);
+}
+
+HttpResponse AgentPlane::Answer(const SyncAnswer& answer, const Owner& owner) {
+  owners_.Claim(owner.session, owner.name);
+  return ToResponse(answer);
+}
+
+HttpResponse AgentPlane::Answer(const Released& released, const Owner& owner) {
+  owners_.Forget(owner.session);
+  return ToResponse(released);
+}
+
+HttpResponse AgentPlane::Answer(const Refusal& refusal, const Owner& owner) {
+  if (refusal.code == RefusalCode::kSessionUnknown) owners_.Forget(owner.session);
+  return ToResponse(refusal);
+}
+
+// Sessions end in the core without a word to this plane: what is left of them is looked for when
+// there are twice as many owners as there were sessions.
+void AgentPlane::DropOldOwners() {
+  if (owners_.size() < owners_max_) return;
+  absl::flat_hash_set<SessionId> live;
+  const std::shared_ptr<const Snapshot> snapshot = driver_.TakeSnapshot();
+  for (const InstanceRow& row : snapshot->instances) live.insert(row.session);
+  owners_.KeepOnly(live);
+  owners_max_ = std::max(kOwnersKept, 2 * owners_.size());
 }
 
 }  // namespace plimsoll::internal

@@ -54,16 +54,26 @@ void CoreDriver::Shutdown() { Apply(ShutdownEvent{}); }
 std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
   const Instant now = clock_.Now();
   if (!snapshot_ || now - snapshot_->at > kSnapshotAgeMax) {
-    snapshot_ = std::make_shared<const Snapshot>(core_.TakeSnapshot(now));
+    Snapshot snapshot = core_.TakeSnapshot(now);
+    snapshot.event_times = event_times_;
+    snapshot_ = std::make_shared<const Snapshot>(std::move(snapshot));
   }
   return snapshot_;
+}
+
+std::shared_ptr<const Snapshot> CoreDriver::TakeSnapshot() {
+  snapshot_ = nullptr;
+  return GetSnapshot();
 }
 
 void CoreDriver::Apply(const Event& event) {
   // After a suspend the first event may come before the first tick: holds must not start in the
   // past.
   clock_.Refresh();
-  for (Action& action : core_.Apply(event, clock_.Now())) {
+  const Instant began = clock_.Now();
+  std::vector<Action> actions = core_.Apply(event, began);
+  event_times_.Record(clock_.Now() - began);
+  for (Action& action : actions) {
     if (auto* write = std::get_if<WriteAction>(&action)) {
       write_(std::move(*write));
       continue;

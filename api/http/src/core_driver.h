@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/core/duration_histogram.h"
 
 namespace plimsoll::internal {
 
@@ -38,6 +39,8 @@ class CoreDriver {
 
   // Not older than kSnapshotAgeMax, so that many scrapes cost one look at the core.
   std::shared_ptr<const Snapshot> GetSnapshot();
+  // Of this very moment, for what must not be 200 ms old.
+  std::shared_ptr<const Snapshot> TakeSnapshot();
   const EventLog& log() const { return core_.log(); }
   // Of this reign.
   Epoch epoch() const { return core_.epoch(); }
@@ -58,6 +61,7 @@ class CoreDriver {
   absl::flat_hash_map<RequestId, Reply> waiting_;
   std::int64_t requests_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
+  DurationHistogram event_times_;
 };
 
 }  // namespace plimsoll::internal

@@ -15,8 +15,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "api/http/src/authenticator.h"
 #include "api/http/src/http_message.h"
+#include "api/http/src/http_socket.h"
 #include "api/http/src/plane_metrics.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/random.h"
@@ -31,7 +34,9 @@ struct ConnectionContext {
   HttpService& service;
   PlaneMetrics& metrics;
   const Clock& clock;
-  Random random;  // for request ids
+  Authenticator authenticator;
+  std::shared_ptr<TlsContext> tls;  // of connections to come; null: not encrypted
+  Random random;                    // for request ids
   // The header Date, made once a second.
   std::int64_t date_second = 0;
   std::string date;
@@ -52,19 +57,25 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Closes at once if no request is under way, else after its answer.
   void Drain();
   void Abort();
+  const std::string& remote_address() const { return remote_address_; }
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   boost::asio::awaitable<void> Run();
+  boost::asio::awaitable<bool> Handshake();
   boost::asio::awaitable<bool> ServeOne();
   boost::asio::awaitable<bool> AwaitFirstByte();
+  boost::asio::awaitable<boost::beast::error_code> ReadHead(Parser& parser);
   boost::asio::awaitable<std::optional<Problem>> Read(Parser& parser, HttpRequest& request);
-  boost::asio::awaitable<HttpResponse> Answer(const HttpRequest& request);
+  boost::asio::awaitable<HttpResponse> Answer(HttpRequest& request);
   boost::asio::awaitable<void> AwaitReply(const ExchangePtr& exchange);
   boost::asio::awaitable<void> Write(const Parser& parser, const HttpResponse& response,
                                      bool keep_alive);
+  boost::asio::awaitable<void> WriteStream(BodyStream& stream);
+  boost::asio::awaitable<void> WritePieces(const std::vector<BodyStream::Piece>& pieces);
   boost::asio::awaitable<void> Linger();
+  boost::asio::awaitable<void> Close();
 
   void SetDeadline(absl::Duration time);
   void WatchPeer();
@@ -77,7 +88,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   ConnectionContext& context_;
   std::function<void(HttpConnection&)> closed_;
-  boost::asio::ip::tcp::socket socket_;
+  const std::string remote_address_;
+  HttpSocket socket_;
   boost::asio::steady_timer signal_;  // never fires: cancelled to wake the coroutine
   boost::beast::flat_buffer buffer_;
   Instant deadline_ = kInfiniteFuture;
@@ -86,7 +98,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool draining_ = false;  // no further request
   bool gone_ = false;      // the peer closed, or we were told to abort
   bool watching_ = false;  // waiting for the peer to close
+  bool blind_ = false;     // what the peer sent hides whether it closed
   bool refused_ = false;   // what the client sends now is not read any more
+  std::vector<std::string> certificate_names_;
   // Of the request under way, for its metrics.
   const char* route_ = kNoRoute;
   absl::Duration held_;

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/http_connection.h"
 
@@ -65,6 +66,12 @@ class HttpListener::Impl {
     asio::co_spawn(loop_, Sweep(), asio::detached);
   }
 
+  void SetAuthenticator(Authenticator authenticator) {
+    context_.authenticator = std::move(authenticator);
+  }
+
+  void SetTls(std::shared_ptr<TlsContext> tls) { context_.tls = std::move(tls); }
+
   void Drain(std::function<void()> done) {
     StopAccepting();
     drained_ = std::move(done);
@@ -101,6 +108,13 @@ class HttpListener::Impl {
       context_.metrics.CountRefusedConnection();
       return;
     }
+    error_code ignored;
+    const std::string address = socket.remote_endpoint(ignored).address().to_string();
+    if (IsTooMany(address)) {
+      context_.metrics.CountRefusedConnection();
+      return;
+    }
+    ++by_address_[address];
     const auto connection = std::make_shared<HttpConnection>(
         std::move(socket), context_, [this](HttpConnection& closed) { Forget(closed); });
     connections_.insert(connection.get());
@@ -110,8 +124,16 @@ class HttpListener::Impl {
 
   void Forget(HttpConnection& connection) {
     connections_.erase(&connection);
+    const auto count = by_address_.find(connection.remote_address());
+    if (count != by_address_.end() && --count->second == 0) by_address_.erase(count);
     context_.metrics.CountConnection(-1);
     TellIfDrained();
+  }
+
+  bool IsTooMany(const std::string& address) const {
+    const int most = context_.limits.connections_per_address_max;
+    const auto found = by_address_.find(address);
+    return most > 0 && found != by_address_.end() && found->second >= most;
   }
 
   asio::awaitable<void> Sweep() {
@@ -145,6 +167,7 @@ class HttpListener::Impl {
   asio::steady_timer sweep_timer_;
   asio::steady_timer pause_timer_;
   std::unordered_set<HttpConnection*> connections_;
+  absl::flat_hash_map<std::string, int> by_address_;
   std::function<void()> drained_;
   std::uint16_t port_ = 0;
   bool aborted_ = false;
@@ -152,12 +175,14 @@ class HttpListener::Impl {
 
 HttpListener::HttpListener(asio::io_context& loop, const ListenerLimits& limits,
                            std::string server_name, HttpService& service, PlaneMetrics& metrics,
-                           const Clock& clock)
+                           Authenticator authenticator, const Clock& clock)
     : impl_(std::make_unique<Impl>(loop, ConnectionContext{limits,
                                                            std::move(server_name),
                                                            service,
                                                            metrics,
                                                            clock,
+                                                           std::move(authenticator),
+                                                           nullptr,
                                                            Random::FromEntropy(),
                                                            0,
                                                            {}})) {}
@@ -165,6 +190,10 @@ HttpListener::~HttpListener() = default;
 absl::Status HttpListener::Bind(const ListenAddress& address) { return impl_->Bind(address); }
 std::uint16_t HttpListener::port() const { return impl_->port(); }
 void HttpListener::Start() { impl_->Start(); }
+void HttpListener::SetAuthenticator(Authenticator authenticator) {
+  impl_->SetAuthenticator(std::move(authenticator));
+}
+void HttpListener::SetTls(std::shared_ptr<TlsContext> tls) { impl_->SetTls(std::move(tls)); }
 void HttpListener::Drain(std::function<void()> done) { impl_->Drain(std::move(done)); }
 void HttpListener::Abort() { impl_->Abort(); }
 

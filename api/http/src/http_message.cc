@@ -1,5 +1,7 @@
 #include "api/http/src/http_message.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace plimsoll::internal {
 
 HttpResponse ProblemResponse(Problem problem) {
@@ -15,6 +17,24 @@ HttpResponse ProblemResponse(int status, std::string code, std::string detail) {
   problem.code = std::move(code);
   problem.detail = std::move(detail);
   return ProblemResponse(std::move(problem));
+}
+
+HttpResponse AccessRefusal(const HttpRequest& request, Role needed) {
+  const std::string role(ToString(needed));
+  const Identity& identity = request.identity;
+  if (identity.name != kAnonymous) {
+    return ProblemResponse(403, "PERMISSION_DENIED",
+                           absl::StrCat("this needs the role ", role, "; '", identity.name,
+                                        "' has the role ", std::string(ToString(identity.role))));
+  }
+  const std::string& fault = request.credentials_fault;
+  HttpResponse response = ProblemResponse(
+      401, "UNAUTHENTICATED",
+      fault.empty() ? absl::StrCat("this needs the role ", role,
+                                   ": send 'Authorization: Bearer TOKEN' or a client certificate")
+                    : fault);
+  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"plimsoll\"");
+  return response;
 }
 
 void RenderProblem(const HttpRequest& request, HttpResponse& response) {

@@ -7,9 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "api/http/src/body_stream.h"
+#include "plimsoll/http/role.h"
 #include "plimsoll/wire/codec.h"
 
 namespace plimsoll::internal {
+
+// Who asks. Not the wire's Identity, which is what an agent says of itself.
+inline constexpr const char* kAnonymous = "anonymous";
+struct Identity {
+  std::string name = kAnonymous;
+  Role role = Role::kNone;
+};
 
 // A request that arrived whole and within the limits of its listener.
 struct HttpRequest {
@@ -19,23 +28,36 @@ struct HttpRequest {
   std::string host;    // as sent; empty if absent
   std::string origin;
   std::string content_type;
+  std::string if_none_match;
+  std::string last_event_id;
   bool has_length = false;  // Content-Length was there
   std::string body;
-  std::string request_id;     // the caller's, or one of ours
-  std::string local_address;  // that the caller reached us by, without port
+  std::string request_id;      // the caller's, or one of ours
+  std::string local_address;   // that the caller reached us by, without port
+  std::string remote_address;  // of the caller, without port
+  // What the caller shows to prove who it is. The header is taken out before anything is handled.
+  std::string authorization;
+  std::vector<std::string> certificate_names;  // as SanKey() has them
+  Identity identity;                           // who the caller has proved to be
+  std::string credentials_fault;               // why what was shown proves nothing
 };
 
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // none if empty
   std::string body;
+  std::string cache_control = "no-store";
   std::vector<std::pair<std::string, std::string>> headers;
   // Instead of content type and body; the connection adds what it is about.
   std::optional<Problem> problem;
+  // Instead of a body: what goes on until it is ended. The connection is closed after it.
+  std::shared_ptr<BodyStream> stream;
 };
 
 HttpResponse ProblemResponse(Problem problem);
 HttpResponse ProblemResponse(int status, std::string code, std::string detail);
+// For a caller whose role does not include `needed`: 401 if nobody knows who it is, else 403.
+HttpResponse AccessRefusal(const HttpRequest& request, Role needed);
 // The one place where a problem becomes a body.
 void RenderProblem(const HttpRequest& request, HttpResponse& response);
 

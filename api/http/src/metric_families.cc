@@ -56,7 +56,7 @@ prometheus::ClientMetric& MetricFamilyBuilder::AddSeries(const std::vector<std::
   PLIMSOLL_CHECK(labels.size() == info_->labels.size(), "a series has the labels of the catalogue");
   prometheus::ClientMetric& series = family_.metric.emplace_back();
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    series.label.push_back({info_->labels[i], labels[i]});
+    series.label.push_back({info_->labels[i].name, labels[i]});
   }
   return series;
 }

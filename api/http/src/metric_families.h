@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "api/http/src/duration_histogram.h"
 #include "api/http/src/metrics_catalog.h"
+#include "plimsoll/core/duration_histogram.h"
 
 namespace plimsoll::internal {
 

@@ -1,6 +1,28 @@
 #include "api/http/src/metrics_catalog.h"
 
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
+#include "plimsoll/core/reason.h"
+
 namespace plimsoll::internal {
+namespace {
+
+template <typename Enum>
+std::vector<std::string> Words(std::size_t count) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < count; ++i) {
+    words.push_back(absl::AsciiStrToLower(std::string(ToString(static_cast<Enum>(i)))));
+  }
+  return words;
+}
+
+MetricLabel Outcome() { return {"outcome", Words<WindowOutcome>(kWindowOutcomes)}; }
+MetricLabel ChangeReason() { return {"reason", Words<Reason>(kReasons)}; }
+MetricLabel Direction() { return {"direction", {"down", "up"}}; }
+MetricLabel Plane() { return {"plane", {"api", "agent"}}; }
+
+}  // namespace
 
 const std::vector<MetricInfo>& MetricsCatalog() {
   static const auto* const catalog = new std::vector<MetricInfo>{
@@ -31,7 +53,7 @@ const std::vector<MetricInfo>& MetricsCatalog() {
       {"plimsoll_controller_windows_total",
        MetricKind::kCounter,
        "windows",
-       {"dependency", "outcome"},
+       {"dependency", Outcome()},
        "Windows received, by what became of them; stale ones were measured under another "
        "limit."},
       {"plimsoll_controller_quota_capacity",
@@ -87,6 +109,11 @@ const std::vector<MetricInfo>& MetricsCatalog() {
        "openings",
        {"dependency"},
        "How often the breaker of the fleet opened; failed probes do not count."},
+      {"plimsoll_controller_overrides",
+       MetricKind::kGauge,
+       "overrides",
+       {"dependency"},
+       "Overrides in force."},
       {"plimsoll_controller_learning",
        MetricKind::kGauge,
        "state",
@@ -116,12 +143,30 @@ const std::vector<MetricInfo>& MetricsCatalog() {
       {"plimsoll_controller_syncs_total",
        MetricKind::kCounter,
        "syncs",
-       {"result"},
+       {MetricLabel("result", {"ok", "unknown_session", "rejected", "stale"})},
        "Sync requests answered, by result."},
+      {"plimsoll_controller_report_age_seconds",
+       MetricKind::kHistogram,
+       "seconds",
+       {},
+       "Age of the newest report of each connected instance whenever the controller decides, in "
+       "seconds."},
+      {"plimsoll_controller_push_latency_seconds",
+       MetricKind::kHistogram,
+       "seconds",
+       {},
+       "Time from a new limit to the agent's report that it is installed, in seconds; limits "
+       "that were replaced before that are left out."},
+      {"plimsoll_controller_decision_duration_seconds",
+       MetricKind::kHistogram,
+       "seconds",
+       {},
+       "Time that the core took for an event, in seconds; a tick recomputes the shares of all "
+       "dependencies."},
       {"plimsoll_controller_limit_changes_total",
        MetricKind::kCounter,
        "changes",
-       {"dependency", "direction", "reason"},
+       {"dependency", Direction(), ChangeReason()},
        "Changes of grants, by reason."},
       {"plimsoll_controller_leader",
        MetricKind::kGauge,
@@ -131,24 +176,50 @@ const std::vector<MetricInfo>& MetricsCatalog() {
       {"plimsoll_controller_http_requests_total",
        MetricKind::kCounter,
        "requests",
-       {"plane", "method", "route", "code"},
+       {Plane(), "method", "route", "code"},
        "HTTP requests answered; route is the template, never the raw path."},
       {"plimsoll_controller_http_request_duration_seconds",
        MetricKind::kHistogram,
        "seconds",
-       {"plane", "route"},
+       {Plane(), "route"},
        "Time to answer an HTTP request, in seconds; time spent holding a sync and event "
        "streams are left out."},
+      {"plimsoll_controller_watchers", MetricKind::kGauge, "streams", {}, "Open event streams."},
+      {"plimsoll_controller_watchers_refused_total",
+       MetricKind::kCounter,
+       "streams",
+       {},
+       "Event streams refused because the cap was reached."},
+      {"plimsoll_controller_watch_events_dropped_total",
+       MetricKind::kCounter,
+       "events",
+       {},
+       "Events not sent because a stream was too slow; that stream is closed."},
       {"plimsoll_controller_http_connections",
        MetricKind::kGauge,
        "connections",
-       {"plane"},
+       {Plane()},
        "Open connections of a listener (api, agent)."},
       {"plimsoll_controller_http_connections_refused_total",
        MetricKind::kCounter,
        "connections",
-       {"plane"},
+       {Plane()},
        "Connections closed at once because the cap was reached."},
+      {"plimsoll_controller_http_requests_limited_total",
+       MetricKind::kCounter,
+       "requests",
+       {Plane()},
+       "HTTP requests refused with 429 because their sender sent too many."},
+      {"plimsoll_controller_config_last_reload_successful",
+       MetricKind::kGauge,
+       "state",
+       {},
+       "1 if the last load of the configuration succeeded, else 0."},
+      {"plimsoll_controller_config_last_reload_success_timestamp_seconds",
+       MetricKind::kGauge,
+       "seconds",
+       {},
+       "Unix time of the last successful load, in seconds."},
       {"plimsoll_controller_config_info",
        MetricKind::kGauge,
        "info",
@@ -162,8 +233,13 @@ const std::vector<MetricInfo>& MetricsCatalog() {
       {"plimsoll_controller_store_errors_total",
        MetricKind::kCounter,
        "errors",
-       {"operation"},
+       {MetricLabel("operation", {"read", "write", "watch"})},
        "Failed operations of the state store."},
+      {"plimsoll_controller_metrics_overflow",
+       MetricKind::kGauge,
+       "dependencies",
+       {},
+       "Dependencies folded into the label value __overflow__."},
       {"plimsoll_controller_build_info",
        MetricKind::kGauge,
        "info",

@@ -1,7 +1,9 @@
 #include "api/http/src/metrics_exporter.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -32,6 +34,8 @@ static_assert(std::size(kDirections) == kReasons);
 constexpr const char* kSyncResultNames[] = {"ok", "unknown_session", "rejected", "stale"};
 static_assert(std::size(kSyncResultNames) == kSyncResults);
 
+constexpr int kTooManyRequests = 429;
+
 template <typename Enum>
 std::string Label(Enum value) {
   return absl::AsciiStrToLower(std::string(ToString(value)));
@@ -56,8 +60,7 @@ void AddQuota(const DependencyRow& row, MetricFamilies& families) {
   if (!row.policy.quota) return;
   const Calls quota = *row.policy.quota;
   families["plimsoll_controller_quota_capacity"].Add({name}, quota);
-  families["plimsoll_controller_quota_draining"].Add(
-      {name}, Number(std::max<std::int64_t>(0, row.reserved - quota)));
+  families["plimsoll_controller_quota_draining"].Add({name}, Number(row.draining));
   families["plimsoll_controller_quota_unallocated"].Add(
       {name}, Number(std::max<std::int64_t>(0, quota - row.reserved)));
 }
@@ -101,6 +104,60 @@ void AddChanges(const DependencyRow& row, MetricFamilies& families) {
   }
 }
 
+// Overrides have no row of the read model yet: none can be set.
+double OverridesOf(const DependencyRow& /*row*/) { return 0; }
+
+void AddState(const DependencyRow& row, bool learning, MetricFamilies& families) {
+  const std::string& name = row.policy.name.value;
+  families["plimsoll_controller_learning"].Add({name}, learning ? 1 : 0);
+  families["plimsoll_controller_overrides"].Add({name}, OverridesOf(row));
+}
+
+template <typename Array>
+void AddEach(const Array& from, Array& into) {
+  for (std::size_t i = 0; i < from.size(); ++i) into[i] += from[i];
+}
+
+// What can be added up of several dependencies; their laws and breakers cannot.
+void Fold(const DependencyRow& from, DependencyRow& into) {
+  into.granted += from.granted;
+  into.reserved += from.reserved;
+  into.draining += from.draining;
+  into.orphaned += from.orphaned;
+  into.wanted += from.wanted;
+  into.algorithm_limit += from.algorithm_limit;
+  into.shares_clamped_total += from.shares_clamped_total;
+  AddEach(from.windows_total, into.windows_total);
+  for (std::size_t i = 0; i < kReasons; ++i) {
+    AddEach(from.limit_changes_total[i], into.limit_changes_total[i]);
+  }
+}
+
+// The rows that get series of their own, and one more if there are others.
+std::vector<DependencyRow> Capped(const Snapshot& snapshot, std::size_t most) {
+  const std::vector<DependencyRow>& all = snapshot.dependencies;
+  if (all.size() <= most) return all;
+  std::vector<DependencyRow> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most));
+  DependencyRow rest;
+  rest.policy.name.value = kOverflowDependency;
+  for (std::size_t i = most; i < all.size(); ++i) Fold(all[i], rest);
+  rows.push_back(std::move(rest));
+  return rows;
+}
+
+void AddDependencies(const MetricsInput& input, MetricFamilies& families) {
+  const Snapshot& snapshot = *input.snapshot;
+  for (const DependencyRow& row : Capped(snapshot, input.dependencies_max)) {
+    AddLaw(row, families);
+    AddQuota(row, families);
+    AddChanges(row, families);
+    AddState(row, snapshot.learning, families);
+  }
+  const std::size_t count = snapshot.dependencies.size();
+  const std::size_t folded = count - std::min(count, input.dependencies_max);
+  families["plimsoll_controller_metrics_overflow"].Add({}, static_cast<double>(folded));
+}
+
 void AddInstances(const Snapshot& snapshot, int pairs_max, MetricFamilies& families) {
   std::map<std::string, int> by_service;
   for (const InstanceRow& row : snapshot.instances) by_service[row.service.value] += row.connected;
@@ -136,12 +193,28 @@ void AddCore(const MetricsInput& input, MetricFamilies& families) {
   }
 }
 
+void AddCoreTimes(const Snapshot& snapshot, MetricFamilies& families) {
+  families["plimsoll_controller_report_age_seconds"].Add({}, snapshot.report_ages);
+  families["plimsoll_controller_push_latency_seconds"].Add({}, snapshot.push_latencies);
+  families["plimsoll_controller_decision_duration_seconds"].Add({}, snapshot.event_times);
+}
+
+void AddWatch(const WatchCounts& watch, MetricFamilies& families) {
+  families["plimsoll_controller_watchers"].Add({}, Number(watch.open));
+  families["plimsoll_controller_watchers_refused_total"].Add({}, Number(watch.refused_total));
+  families["plimsoll_controller_watch_events_dropped_total"].Add(
+      {}, Number(watch.frames_dropped_total));
+}
+
 void AddPlane(const std::string& plane, const PlaneCounts& counts, MetricFamilies& families) {
+  std::int64_t limited = 0;
   for (const auto& [key, count] : counts.requests) {
     const auto& [method, route, status] = key;
+    if (status == kTooManyRequests) limited += count;
     families["plimsoll_controller_http_requests_total"].Add(
         {plane, method, route, absl::StrCat(status)}, static_cast<double>(count));
   }
+  families["plimsoll_controller_http_requests_limited_total"].Add({plane}, Number(limited));
   for (const auto& [route, durations] : counts.durations) {
     families["plimsoll_controller_http_request_duration_seconds"].Add({plane, route}, durations);
   }
@@ -153,6 +226,10 @@ void AddPlane(const std::string& plane, const PlaneCounts& counts, MetricFamilie
 
 void AddProcess(const MetricsInput& input, MetricFamilies& families) {
   families["plimsoll_controller_config_info"].Add({input.config_hash}, 1);
+  families["plimsoll_controller_config_last_reload_successful"].Add({},
+                                                                    input.load.succeeded ? 1 : 0);
+  families["plimsoll_controller_config_last_reload_success_timestamp_seconds"].Add(
+      {}, absl::ToDoubleSeconds(input.load.last_success - absl::UnixEpoch()));
   families["plimsoll_controller_build_info"].Add({input.version, ""}, 1);
   families["process_cpu_seconds_total"].Add({}, input.process.cpu_seconds);
   families["process_resident_memory_bytes"].Add({}, input.process.resident_bytes);
@@ -165,13 +242,9 @@ void AddProcess(const MetricsInput& input, MetricFamilies& families) {
 
 std::string ExportMetrics(const MetricsInput& input) {
   MetricFamilies families;
-  for (const DependencyRow& row : input.snapshot->dependencies) {
-    AddLaw(row, families);
-    AddQuota(row, families);
-    AddChanges(row, families);
-    families["plimsoll_controller_learning"].Add({row.policy.name.value},
-                                                 input.snapshot->learning ? 1 : 0);
-  }
+  AddDependencies(input, families);
+  AddCoreTimes(*input.snapshot, families);
+  AddWatch(input.watch, families);
   AddInstances(*input.snapshot, input.pairs_max, families);
   AddCore(input, families);
   AddPlane("api", input.api, families);

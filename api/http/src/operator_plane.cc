@@ -3,11 +3,16 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/config_view.h"
+#include "api/http/src/console_routes.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
+#include "api/http/src/openapi.h"
 #include "api/http/src/paging.h"
+#include "api/http/src/sizing_view.h"
+#include "api/http/src/timeseries.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -66,14 +71,29 @@ std::string Key(const Parts&... parts) {
 }
 
 template <typename Row, typename View>
-HttpResponse ListResponse(const RoutedRequest& routed,
+HttpResponse ListResponse(const RoutedRequest& routed, const std::string& revision,
                           std::vector<std::pair<std::string, const Row*>> keyed, View view) {
   const absl::StatusOr<PageRequest> request = ReadPageRequest(routed);
   if (!request.ok()) return PageFault(request.status());
   const Page<const Row*> page = MakePage(std::move(keyed), *request);
   Json items = Json::array();
   for (const Row* row : page.rows) items.push_back(view(*row));
-  return JsonResponse({{"items", items}, {"next_page_token", page.next_token}});
+  return JsonResponse(
+      {{"items", items}, {"next_page_token", page.next_token}, {"revision", revision}});
+}
+
+// It changes with the program only.
+HttpResponse OpenapiResponse(const HttpRequest& request) {
+  static const std::string& etag = *new std::string(
+      absl::StrCat("\"openapi.", absl::Hex(FingerprintOf(std::string(OpenapiJson()))), ".1\""));
+  HttpResponse response;
+  response.headers.emplace_back("ETag", etag);
+  if (MatchesETag(request.if_none_match, etag)) {
+    response.status = 304;
+  } else {
+    response.body = std::string(OpenapiJson());
+  }
+  return response;
 }
 
 // `events` holds one more than the page if there is a next one.
@@ -103,6 +123,17 @@ const DependencyRow* FindDependency(const Snapshot& snapshot, const std::string&
   return nullptr;
 }
 
+// The parameters since and until of the log.
+absl::Status ReadSpan(const RoutedRequest& routed, const TimeBase& time, EventLog::Filter& filter) {
+  for (const char* name : {"since", "until"}) {
+    if (!routed.Has(name)) continue;
+    const absl::StatusOr<Instant> at = ReadTime(name, routed.Parameter(name), time);
+    if (!at.ok()) return at.status();
+    (std::string(name) == "since" ? filter.since : filter.until) = *at;
+  }
+  return absl::OkStatus();
+}
+
 bool HasQuota(const Snapshot& snapshot, const DependencyId& dependency) {
   const DependencyRow* row = FindDependency(snapshot, dependency.value);
   return row != nullptr && row->policy.quota.has_value();
@@ -117,14 +148,17 @@ bool IsMoreAlive(const Row& a, const Row& b) {
 }  // namespace
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
-                             const Clock& clock)
+                             const Clock& clock, const MemoryOptions& memory,
+                             const Console& console)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
       clock_(clock),
-      router_(Routes()) {}
+      history_(memory.history_step, memory.history_keep),
+      watch_(controller, clock, memory.watchers_max),
+      router_(Routes(console)) {}
 
-std::vector<Route> OperatorPlane::Routes() {
+std::vector<Route> OperatorPlane::Routes(const Console& console) {
   const auto bind =
       [this](void (OperatorPlane::*handler)(const RoutedRequest&, const ExchangePtr&)) {
         return [this, handler](const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -140,34 +174,60 @@ std::vector<Route> OperatorPlane::Routes() {
   const auto config = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
     exchange->Reply(JsonResponse(ConfigView(config_, config_hash())));
   };
-  return {
-      {"GET", "/livez", {"verbose", "exclude"}, livez},
-      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready)},
-      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics)},
+  std::vector<Route> routes = {
+      {"GET",
+       "/v1/openapi.json",
+       {},
+       [](const RoutedRequest& routed, const ExchangePtr& exchange) {
+         exchange->Reply(OpenapiResponse(routed.request));
+       },
+       Role::kNone},
+      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone},
+      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready), Role::kNone},
+      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone},
       {"GET", "/v1/version", {}, version},
-      {"GET", "/v1/config", {}, config},
+      {"GET", "/v1/config", {}, config, Role::kOperator},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
-      SnapshotRoute("/v1/dependencies", {"page_size", "page_token"}, &OperatorPlane::Dependencies),
-      SnapshotRoute("/v1/dependencies/{d}", {}, &OperatorPlane::Dependency),
-      SnapshotRoute("/v1/dependencies/{d}/quota", {}, &OperatorPlane::Quota),
-      SnapshotRoute("/v1/limits",
-                    {"dependency", "service", "instance_id", "page_size", "page_token"},
-                    &OperatorPlane::Limits),
-      SnapshotRoute("/v1/limits/{d}/{instance_id}", {"service"}, &OperatorPlane::Limit),
-      SnapshotRoute("/v1/instances", {"service", "page_size", "page_token"},
-                    &OperatorPlane::Instances),
-      SnapshotRoute("/v1/instances/{id}", {"service"}, &OperatorPlane::Instance),
+      CollectionRoute(Collection::kDependencies, "/v1/dependencies",
+                      {"mode", "origin", "page_size", "page_token"}, &OperatorPlane::Dependencies),
+      CollectionRoute(Collection::kDependencies, "/v1/dependencies/{d}", {},
+                      &OperatorPlane::Dependency),
+      CollectionRoute(Collection::kQuotas, "/v1/dependencies/{d}/quota", {}, &OperatorPlane::Quota),
+      CollectionRoute(Collection::kLimits, "/v1/limits",
+                      {"dependency", "service", "instance_id", "page_size", "page_token"},
+                      &OperatorPlane::Limits),
+      CollectionRoute(Collection::kLimits, "/v1/limits/{d}/{instance_id}", {"service"},
+                      &OperatorPlane::Limit),
+      CollectionRoute(Collection::kInstances, "/v1/instances",
+                      {"service", "page_size", "page_token"}, &OperatorPlane::Instances),
+      CollectionRoute(Collection::kInstances, "/v1/instances/{id}", {"service"},
+                      &OperatorPlane::Instance),
+      {"GET",
+       "/v1/watch",
+       {"topics", "dependency"},
+       [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
+         watch_.Open(routed, exchange);
+       }},
       {"GET",
        "/v1/events",
-       {"dependency", "instance_id", "type", "reason", "page_size", "page_token"},
+       {"dependency", "instance_id", "type", "reason", "since", "until", "page_size", "page_token"},
        bind(&OperatorPlane::Events)},
+      {"GET",
+       "/v1/sizing",
+       {"dependency"},
+       [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
+         exchange->Reply(Sizing(routed));
+       }},
+      SnapshotRoute("/v1/timeseries", {"dependency", "instance_id", "metric", "since", "step"},
+                    &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
   };
+  for (Route& route : ConsoleRoutes(console)) routes.push_back(std::move(route));
+  return routes;
 }
 
 Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
-                                   HttpResponse (OperatorPlane::*render)(const RoutedRequest&,
-                                                                         const Snapshot&) const) {
+                                   SnapshotRender render) {
   return {"GET", pattern, std::move(parameters),
           [this, render](const RoutedRequest& routed, const ExchangePtr& exchange) {
             // The request outlives the call: a copy travels with the question.
@@ -179,8 +239,35 @@ Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string>
           }};
 }
 
+Route OperatorPlane::CollectionRoute(Collection collection, const char* pattern,
+                                     std::vector<std::string> parameters, SnapshotRender render) {
+  return {"GET", pattern, std::move(parameters),
+          [this, collection, render](const RoutedRequest& routed, const ExchangePtr& exchange) {
+            auto request = std::make_shared<const HttpRequest>(routed.request);
+            WithSnapshot(exchange, [this, collection, render, request, names = routed.names,
+                                    query = routed.query](const SnapshotPtr& snapshot) {
+              return RenderCollection(collection, {*request, names, query}, snapshot, render);
+            });
+          }};
+}
+
+HttpResponse OperatorPlane::RenderCollection(Collection collection, const RoutedRequest& routed,
+                                             const SnapshotPtr& snapshot, SnapshotRender render) {
+  revisions_.Note(snapshot);
+  const std::string etag = revisions_.ETag(collection);
+  HttpResponse response;
+  if (MatchesETag(routed.request.if_none_match, etag)) {
+    response.status = 304;
+  } else {
+    response = (this->*render)(routed, *snapshot);
+  }
+  if (response.status == 200 || response.status == 304) response.headers.emplace_back("ETag", etag);
+  return response;
+}
+
 const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
   const bool probe = request.path == "/livez" || request.path == "/readyz";
+  if (!probe && !CheckRate(request, *exchange)) return kNoRoute;
   if (!probe && !hosts_.IsOurs(request.host, request.local_address)) {
     exchange->Reply(ProblemResponse(
         403, "PERMISSION_DENIED",
@@ -197,9 +284,41 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
   return router_.Dispatch(request, exchange);
 }
 
+bool OperatorPlane::CheckRate(const HttpRequest& request, Exchange& exchange) {
+  const bool known = request.identity.name != kAnonymous;
+  // Names and addresses must not meet.
+  const std::string caller = known ? absl::StrCat("name ", request.identity.name)
+                                   : absl::StrCat("address ", request.remote_address);
+  const absl::Duration wait = limiter_.Take(caller, clock_.Now());
+  if (wait <= absl::ZeroDuration()) return true;
+  HttpResponse response =
+      ProblemResponse(429, "RATE_LIMITED",
+                      "too many requests from you: wait as long as Retry-After says; "
+                      "api.rate_limit of the controller's configuration sets how many");
+  response.headers.emplace_back(
+      "Retry-After", absl::StrCat(absl::ToInt64Seconds(absl::Ceil(wait, absl::Seconds(1)))));
+  exchange.Reply(std::move(response));
+  return false;
+}
+
 void OperatorPlane::WithSnapshot(const ExchangePtr& exchange, Render render) {
   controller_.GetSnapshot([exchange, render = std::move(render)](const SnapshotPtr& snapshot) {
     ReplyWith(*exchange, [&] { return render(snapshot); });
+  });
+}
+
+void OperatorPlane::set_config_hash(std::string hash) {
+  if (hash != facts_.config_hash) watch_.TellConfig(hash);
+  facts_.config_hash = std::move(hash);
+}
+
+void OperatorPlane::Poll() {
+  watch_.Poll();
+  if (!history_.IsDue(clock_.Now())) return;
+  controller_.GetSnapshot([this](const SnapshotPtr& snapshot) {
+    if (!history_.IsDue(snapshot->at)) return;
+    history_.Record(*snapshot);
+    sizing_.Observe(*snapshot);
   });
 }
 
@@ -218,10 +337,22 @@ void OperatorPlane::Ready(const RoutedRequest& routed, const ExchangePtr& exchan
   });
 }
 
-void OperatorPlane::Metrics(const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
+void OperatorPlane::Metrics(const RoutedRequest& routed, const ExchangePtr& exchange) {
+  if (!Includes(routed.request.identity.role, metrics_role_)) {
+    return exchange->Reply(AccessRefusal(routed.request, metrics_role_));
+  }
   WithSnapshot(exchange, [this](const SnapshotPtr& snapshot) {
     return TextResponse(200, controller_.Metrics(snapshot), kMetricsContentType);
   });
+}
+
+HttpResponse OperatorPlane::Sizing(const RoutedRequest& routed) const {
+  const std::string dependency = routed.Parameter("dependency");
+  std::vector<SizingAdvice> advice = sizing_.Advise();
+  std::erase_if(advice, [&dependency](const SizingAdvice& one) {
+    return !Matches(dependency, one.dependency.value);
+  });
+  return JsonResponse(SizingView(advice));
 }
 
 HttpResponse OperatorPlane::Version() const {
@@ -230,32 +361,47 @@ HttpResponse OperatorPlane::Version() const {
 
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
                                    const Snapshot& snapshot) const {
-  return JsonResponse(StatusView(snapshot, facts_, Time()));
+  Json view = StatusView(snapshot, facts_, Time());
+  const WatchCounts& watch = watch_.counts();
+  view["watchers"] = {{"open", watch.open},
+                      {"max", watch_.watchers_max()},
+                      {"refused_total", watch.refused_total},
+                      {"closed_slow_total", watch.closed_slow_total}};
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
                                          const Snapshot& snapshot) const {
+  const std::string mode = absl::AsciiStrToUpper(routed.Parameter("mode"));
+  const std::string origin = absl::AsciiStrToUpper(routed.Parameter("origin"));
   std::vector<std::pair<std::string, const DependencyRow*>> keyed;
   for (const DependencyRow& row : snapshot.dependencies) {
+    const std::string row_mode(ToString(row.policy.mode));
+    if (!Matches(mode, row_mode) || !Matches(origin, "FILE")) continue;
     keyed.emplace_back(Key(row.policy.name), &row);
   }
-  return ListResponse(routed, std::move(keyed), [this, &snapshot](const DependencyRow& row) {
-    return DependencyView(row, LimitsOf(snapshot, row.policy.name), snapshot.learning, Time());
-  });
+  return ListResponse(routed, revisions_.Revision(Collection::kDependencies), std::move(keyed),
+                      [this, &snapshot](const DependencyRow& row) {
+                        return DependencyView(row, LimitsOf(snapshot, row.policy.name),
+                                              snapshot.learning, Time());
+                      });
 }
 
 HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
                                        const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(
-      DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time()));
+  Json view = DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time());
+  view["revision"] = revisions_.Revision(Collection::kDependencies);
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(QuotaView(*row, LimitsOf(snapshot, row->policy.name)));
+  Json view = QuotaView(*row, LimitsOf(snapshot, row->policy.name));
+  view["revision"] = revisions_.Revision(Collection::kQuotas);
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Limits(const RoutedRequest& routed, const Snapshot& snapshot) const {
@@ -271,9 +417,10 @@ HttpResponse OperatorPlane::Limits(const RoutedRequest& routed, const Snapshot& 
     keyed.emplace_back(Key(row.dependency, row.service, row.instance, row.session), &row);
   }
   const TimeBase time = Time();
-  return ListResponse(routed, std::move(keyed), [&snapshot, &time](const LimitRow& row) {
-    return LimitView(row, HasQuota(snapshot, row.dependency), time);
-  });
+  return ListResponse(routed, revisions_.Revision(Collection::kLimits), std::move(keyed),
+                      [&snapshot, &time](const LimitRow& row) {
+                        return LimitView(row, HasQuota(snapshot, row.dependency), time);
+                      });
 }
 
 HttpResponse OperatorPlane::Limit(const RoutedRequest& routed, const Snapshot& snapshot) const {
@@ -300,7 +447,7 @@ HttpResponse OperatorPlane::Instances(const RoutedRequest& routed, const Snapsho
     keyed.emplace_back(Key(row.service, row.instance, row.session), &row);
   }
   const TimeBase time = Time();
-  return ListResponse(routed, std::move(keyed),
+  return ListResponse(routed, revisions_.Revision(Collection::kInstances), std::move(keyed),
                       [&time](const InstanceRow& row) { return InstanceView(row, time); });
 }
 
@@ -319,6 +466,28 @@ HttpResponse OperatorPlane::Instance(const RoutedRequest& routed, const Snapshot
   return JsonResponse(view);
 }
 
+HttpResponse OperatorPlane::Timeseries(const RoutedRequest& routed,
+                                       const Snapshot& snapshot) const {
+  const TimeBase time = Time();
+  const auto query = ReadHistoryQuery(routed, history_, time);
+  if (!query.ok()) {
+    return ProblemResponse(400, "INVALID_ARGUMENT", std::string(query.status().message()));
+  }
+  if (const auto table = history_.Read(*query)) {
+    return TimeseriesResponse(*query, *table, history_, time);
+  }
+  if (query->instance.empty() && FindDependency(snapshot, query->dependency) != nullptr) {
+    History::Table nothing_yet;
+    nothing_yet.columns.resize(query->metrics.size());
+    return TimeseriesResponse(*query, nothing_yet, history_, time);
+  }
+  return ProblemResponse(
+      404, "NOT_FOUND",
+      absl::StrCat("there is no history of '", query->dependency,
+                   query->instance.empty() ? "" : absl::StrCat("' at '", query->instance),
+                   "'; it is kept of ", History::kSeriesMax, " dependencies and pairs at most"));
+}
+
 void OperatorPlane::Events(const RoutedRequest& routed, const ExchangePtr& exchange) {
   const absl::StatusOr<PageRequest> page = ReadPageRequest(routed);
   if (!page.ok()) return exchange->Reply(PageFault(page.status()));
@@ -333,6 +502,9 @@ void OperatorPlane::Events(const RoutedRequest& routed, const ExchangePtr& excha
   if ((!type.empty() && !filter.type) || (!reason.empty() && !filter.reason)) {
     return exchange->Reply(
         ProblemResponse(400, "INVALID_ARGUMENT", "type or reason is not a word of its list"));
+  }
+  if (const auto fault = ReadSpan(routed, Time(), filter); !fault.ok()) {
+    return exchange->Reply(ProblemResponse(400, "INVALID_ARGUMENT", std::string(fault.message())));
   }
   // One more than asked for tells whether there is a next page.
   const int limit = static_cast<int>(page->size) + 1;

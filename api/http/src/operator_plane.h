@@ -8,45 +8,81 @@
 #include <vector>
 
 #include "api/http/src/controller_view.h"
+#include "api/http/src/history.h"
 #include "api/http/src/host_check.h"
+#include "api/http/src/rate_limiter.h"
+#include "api/http/src/revisions.h"
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
+#include "api/http/src/watch_feed.h"
+#include "plimsoll/controller/sizing.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/config_facts.h"
+#include "plimsoll/http/console.h"
 
 namespace plimsoll::internal {
 
-// The routes of operators: health, metrics, and views of the read model.
+// How much the operator plane remembers.
+struct MemoryOptions {
+  absl::Duration history_step = absl::Seconds(5);
+  absl::Duration history_keep = absl::Hours(1);
+  int watchers_max = 256;
+};
+
+// The routes of operators: health, metrics, views of the read model, and the console.
 // Confined to the operator plane's thread.
 class OperatorPlane final : public HttpService {
  public:
   // All three must outlive the plane and the exchanges it has not answered.
-  OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock);
+  OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock,
+                const MemoryOptions& memory = {}, const Console& console = {});
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
-  std::vector<const char*> patterns() const { return router_.patterns(); }
+  std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
+  const Router& router() const { return router_; }
+
+  // Looks at the controller if something is due. To be called every kPollPeriod.
+  void Poll();
+  // Ends the streams; no others begin.
+  void Shutdown() { watch_.Shutdown(); }
+  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(500);
 
   // Of the configuration in force.
   const std::string& config_hash() const { return facts_.config_hash; }
-  void set_config_hash(std::string hash) { facts_.config_hash = std::move(hash); }
   // What GET /v1/config tells.
   void set_config(ConfigFacts config) { config_ = std::move(config); }
+  void set_config_hash(std::string hash);
+  const WatchCounts& watch_counts() const { return watch_.counts(); }
+  // How fast one caller may ask, health apart.
+  void set_rate_limit(const RateLimit& limit) { limiter_.set_limit(limit); }
+  // What /metrics needs.
+  void set_metrics_role(Role role) { metrics_role_ = role; }
 
  private:
+  using SnapshotRender = HttpResponse (OperatorPlane::*)(const RoutedRequest& routed,
+                                                         const Snapshot& snapshot) const;
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
   // Makes the answer once the snapshot is there.
   using Render = std::function<HttpResponse(const SnapshotPtr& snapshot)>;
 
-  std::vector<Route> Routes();
+  // False if the caller is too fast; then it is answered.
+  bool CheckRate(const HttpRequest& request, Exchange& exchange);
+  std::vector<Route> Routes(const Console& console);
   Route SnapshotRoute(const char* pattern, std::vector<std::string> parameters,
-                      HttpResponse (OperatorPlane::*render)(const RoutedRequest& routed,
-                                                            const Snapshot& snapshot) const);
+                      SnapshotRender render);
+  // Of a collection that has revisions: with ETag, and 304 for who knows it already.
+  Route CollectionRoute(Collection collection, const char* pattern,
+                        std::vector<std::string> parameters, SnapshotRender render);
+  HttpResponse RenderCollection(Collection collection, const RoutedRequest& routed,
+                                const SnapshotPtr& snapshot, SnapshotRender render);
 
   void Ready(const RoutedRequest& routed, const ExchangePtr& exchange);
   void Metrics(const RoutedRequest& routed, const ExchangePtr& exchange);
   void Events(const RoutedRequest& routed, const ExchangePtr& exchange);
   void Event(const RoutedRequest& routed, const ExchangePtr& exchange);
+  HttpResponse Timeseries(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Version() const;
+  HttpResponse Sizing(const RoutedRequest& routed) const;
   HttpResponse Status(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Dependencies(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Dependency(const RoutedRequest& routed, const Snapshot& snapshot) const;
@@ -64,6 +100,12 @@ class OperatorPlane final : public HttpService {
   ServerFacts facts_;
   ConfigFacts config_;
   const Clock& clock_;
+  History history_;
+  SizingAdvisor sizing_;  // of the last hour with steps of five seconds
+  WatchFeed watch_;
+  Revisions revisions_;
+  RateLimiter limiter_{RateLimit{}};
+  Role metrics_role_ = Role::kNone;
   const Router router_;
 };
 

@@ -1,23 +1,11 @@
 #include "api/http/src/paging.h"
 
-#include <cstdint>
-
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace plimsoll::internal {
 namespace {
-
-// FNV-1a: the same on every run, so that a token outlives a restart.
-std::uint64_t Fingerprint(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
 
 std::string FilterOf(const RoutedRequest& routed) {
   std::string filter = routed.request.path;
@@ -32,10 +20,19 @@ std::string FilterOf(const RoutedRequest& routed) {
 }
 
 std::string Prefix(const std::string& filter) {
-  return absl::StrCat(absl::Hex(Fingerprint(filter), absl::kZeroPad16), ".");
+  return absl::StrCat(absl::Hex(FingerprintOf(filter), absl::kZeroPad16), ".");
 }
 
 }  // namespace
+
+std::uint64_t FingerprintOf(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
 
 absl::StatusOr<PageRequest> ReadPageRequest(const RoutedRequest& routed) {
   PageRequest page;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@ inline constexpr std::size_t kPageSizeMax = 1000;
 // Reads page_size and page_token. Returns kInvalidArgument for a bad size, kFailedPrecondition for
 // a token that is unknown or belongs to another filter.
 absl::StatusOr<PageRequest> ReadPageRequest(const RoutedRequest& routed);
+// FNV-1a: the same on every run.
+std::uint64_t FingerprintOf(const std::string& text);
 std::string MakePageToken(const PageRequest& page, const std::string& last_key);
 
 // The rows of one page out of (key, row) in any order, and the token of the next page, empty if

@@ -7,7 +7,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
-#include "api/http/src/duration_histogram.h"
+#include "plimsoll/core/duration_histogram.h"
 #include "plimsoll/core/mutex.h"
 
 namespace plimsoll::internal {
@@ -25,9 +25,11 @@ struct PlaneCounts {
 class PlaneMetrics {
  public:
   // So that the series exist before the first request.
-  void AddRoute(const std::string& route) {
+  void AddRoute(const std::string& method, const std::string& route) {
     const MutexLock lock(mutex_);
     counts_.durations[route];
+    // What changes something answers with a status of its own.
+    if (method == "GET") counts_.requests[{method, route, kOk}];
   }
   void CountRequest(const std::string& method, const std::string& route, int status,
                     absl::Duration duration) {
@@ -49,6 +51,8 @@ class PlaneMetrics {
   }
 
  private:
+  static constexpr int kOk = 200;
+
   mutable Mutex mutex_;
   PlaneCounts counts_ ABSL_GUARDED_BY(mutex_);
 };

@@ -11,7 +11,13 @@ namespace {
 
 bool IsVariable(const std::string& segment) { return segment.starts_with('{'); }
 
+bool IsRest(const std::string& segment) { return segment.ends_with("*}"); }
+
 bool Matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
+  if (IsRest(pattern.back())) {
+    return segments.size() >= pattern.size() &&
+           std::equal(pattern.begin(), pattern.end() - 1, segments.begin());
+  }
   return std::equal(pattern.begin(), pattern.end(), segments.begin(), segments.end(),
                     [](const std::string& part, const std::string& segment) {
                       return IsVariable(part) ? !segment.empty() : part == segment;
@@ -64,7 +70,11 @@ const char* Router::Dispatch(const HttpRequest& request, const ExchangePtr& exch
     if (!segments.ok() || !Matches(entry.segments, *segments)) continue;
     label = entry.route.pattern;
     if (Serves(entry.route.method, request.method)) {
-      Call(entry, *segments, request, exchange);
+      if (Includes(request.identity.role, entry.route.role)) {
+        Call(entry, *segments, request, exchange);
+      } else {
+        exchange->Reply(AccessRefusal(request, entry.route.role));
+      }
       return label;
     }
     methods.emplace_back(entry.route.method);
@@ -90,7 +100,9 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
   }
   const std::vector<std::string>& known = entry.route.parameters;
   for (const auto& [name, value] : *query) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const bool understood = std::find(known.begin(), known.end(), name) != known.end() ||
+                            (known.size() == 1 && known[0] == kAnyParameter);
+    if (understood) continue;
     exchange->Reply(
         ProblemResponse(400, "INVALID_ARGUMENT",
                         absl::StrCat("unknown parameter '", name, "'; this address knows ",
@@ -98,16 +110,17 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
     return;
   }
   RoutedRequest routed{request, {}, *std::move(query)};
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (IsVariable(entry.segments[i])) routed.names.push_back(segments[i]);
+  for (std::size_t i = 0; i < entry.segments.size(); ++i) {
+    if (IsVariable(entry.segments[i]) && !IsRest(entry.segments[i]))
+      routed.names.push_back(segments[i]);
   }
   entry.route.handler(routed, exchange);
 }
 
-std::vector<const char*> Router::patterns() const {
-  std::vector<const char*> patterns;
-  for (const Entry& entry : entries_) patterns.push_back(entry.route.pattern);
-  return patterns;
+std::vector<std::pair<const char*, const char*>> Router::labels() const {
+  std::vector<std::pair<const char*, const char*>> labels;
+  for (const Entry& entry : entries_) labels.emplace_back(entry.route.method, entry.route.pattern);
+  return labels;
 }
 
 }  // namespace plimsoll::internal

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/http/src/http_message.h"
@@ -21,12 +22,23 @@ struct RoutedRequest {
   std::string Parameter(std::string_view name) const;
 };
 
+// What most routes need: reading is for viewers, changing for operators.
+constexpr Role UsualRole(std::string_view method) {
+  return method == "GET" || method == "HEAD" ? Role::kViewer : Role::kOperator;
+}
+// Stands for "whatever the client sends" among the parameters of a route.
+inline constexpr const char* kAnyParameter = "*";
+
 struct Route {
-  const char* method;   // GET serves HEAD as well
-  const char* pattern;  // "/v1/limits/{d}/{instance_id}": also the label in metrics
+  const char* method;  // GET serves HEAD as well
+  // "/v1/limits/{d}/{instance_id}": also the label in metrics. "{rest*}", at the end, stands for
+  // all segments that are left, at least one, be they empty; it is no name. Of two routes that
+  // match, the first counts.
+  const char* pattern;
   // The query parameters it understands; another one is refused.
   std::vector<std::string> parameters;
   std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;
+  Role role = UsualRole(method);  // who may use it
 };
 
 // Finds the route of a request by comparing segments: no pattern language, nothing that a long
@@ -35,11 +47,16 @@ class Router {
  public:
   explicit Router(std::vector<Route> routes);
 
-  // Calls the handler, or answers 400, 404 or 405 itself. Returns the label.
+  // Calls the handler, or answers 400, 401, 403, 404 or 405 itself. Returns the label.
   const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
 
-  // For metrics that must exist before the first request.
-  std::vector<const char*> patterns() const;
+  // Calls `see` with the method, pattern and parameters of each route.
+  void Visit(const std::function<void(const Route& route)>& see) const {
+    for (const Entry& entry : entries_) see(entry.route);
+  }
+
+  // Method and pattern of each route, for metrics that must exist before the first request.
+  std::vector<std::pair<const char*, const char*>> labels() const;
 
  private:
   struct Entry {

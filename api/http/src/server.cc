@@ -49,6 +49,39 @@ class Countdown {
   int count_ ABSL_GUARDED_BY(mutex_);
 };
 
+internal::Authenticator AgentAuthenticator(const AccessRules& rules) {
+  return {std::make_shared<const AccessRules>(rules), rules.agents_anonymous};
+}
+
+internal::Authenticator ApiAuthenticator(const AccessRules& rules) {
+  return {std::make_shared<const AccessRules>(rules), rules.api_anonymous};
+}
+
+Role MetricsRole(const AccessRules& rules) {
+  return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
+}
+
+// How the configuration was read last. Thread-safe.
+class Loads {
+ public:
+  void Succeeded(absl::Time at) {
+    const MutexLock lock(mutex_);
+    facts_ = {true, at};
+  }
+  void Failed() {
+    const MutexLock lock(mutex_);
+    facts_.succeeded = false;
+  }
+  internal::LoadFacts Read() const {
+    const MutexLock lock(mutex_);
+    return facts_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  internal::LoadFacts facts_ ABSL_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 class Server::Impl final : public internal::ControllerView {
@@ -61,16 +94,27 @@ class Server::Impl final : public internal::ControllerView {
             options.on_notice),
         agent_plane_(driver_),
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
-                        {options.version, options.state_mode, options.config_hash}, clock),
+                        {options.version, options.state_mode, options.config_hash}, clock,
+                        {options.history_step, options.history_keep, options.watchers_max},
+                        options.console),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
-                        agent_metrics_, clock),
+                        agent_metrics_, AgentAuthenticator(options.access), clock),
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
-                      clock),
+                      ApiAuthenticator(options.access), clock),
         tick_timer_(core_loop_),
+        poll_timer_(api_loop_),
         store_(store) {
     operator_plane_.set_config(options.config);
-    for (const char* pattern : agent_plane_.patterns()) agent_metrics_.AddRoute(pattern);
-    for (const char* pattern : operator_plane_.patterns()) api_metrics_.AddRoute(pattern);
+    for (const auto& [method, route] : agent_plane_.labels())
+      agent_metrics_.AddRoute(method, route);
+    for (const auto& [method, route] : operator_plane_.labels()) {
+      api_metrics_.AddRoute(method, route);
+    }
+    loads_.Succeeded(clock.WallTime());
+    agent_listener_.SetTls(options.tls.context);
+    api_listener_.SetTls(options.tls.context);
+    operator_plane_.set_rate_limit(options.api_rate_limit);
+    operator_plane_.set_metrics_role(MetricsRole(options.access));
   }
 
   ~Impl() override { Stop(absl::ZeroDuration()); }
@@ -86,6 +130,7 @@ class Server::Impl final : public internal::ControllerView {
     agent_listener_.Start();
     api_listener_.Start();
     ScheduleTick();
+    SchedulePoll();
     core_thread_ = std::thread([this] { core_loop_.run(); });
     api_thread_ = std::thread([this] { api_loop_.run(); });
     return absl::OkStatus();
@@ -95,6 +140,7 @@ class Server::Impl final : public internal::ControllerView {
   std::uint16_t api_port() const { return api_listener_.port(); }
 
   void SetPolicies(PolicySet policies, std::string config_hash) {
+    loads_.Succeeded(clock_.WallTime());
     asio::post(core_loop_, [this, policies = std::move(policies)]() mutable {
       driver_.SetPolicies(std::move(policies));
     });
@@ -109,6 +155,25 @@ class Server::Impl final : public internal::ControllerView {
     });
   }
 
+  void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
+    asio::post(core_loop_, [this, authenticator = AgentAuthenticator(rules)]() mutable {
+      agent_listener_.SetAuthenticator(std::move(authenticator));
+    });
+    asio::post(api_loop_, [this, authenticator = ApiAuthenticator(rules), api_rate_limit,
+                           metrics = MetricsRole(rules)]() mutable {
+      api_listener_.SetAuthenticator(std::move(authenticator));
+      operator_plane_.set_rate_limit(api_rate_limit);
+      operator_plane_.set_metrics_role(metrics);
+    });
+  }
+
+  void SetTls(const TlsMaterial& tls) {
+    asio::post(core_loop_, [this, context = tls.context] { agent_listener_.SetTls(context); });
+    asio::post(api_loop_, [this, context = tls.context] { api_listener_.SetTls(context); });
+  }
+
+  void NoteReloadFailed() { loads_.Failed(); }
+
   void Stop(absl::Duration grace) {
     if (!core_thread_.joinable()) return;
     shutting_down_ = true;
@@ -117,15 +182,21 @@ class Server::Impl final : public internal::ControllerView {
       driver_.Shutdown();
       agent_listener_.Drain([&drained] { drained.Done(); });
     });
-    asio::post(api_loop_,
-               [this, &drained] { api_listener_.Drain([&drained] { drained.Done(); }); });
+    asio::post(api_loop_, [this, &drained] {
+      operator_plane_.Shutdown();
+      api_listener_.Drain([&drained] { drained.Done(); });
+    });
     drained.WaitUntil(clock_.Now() + grace, clock_);
     asio::post(core_loop_, [this] {
       agent_listener_.Abort();
       ticking_ = false;
       tick_timer_.cancel();
     });
-    asio::post(api_loop_, [this] { api_listener_.Abort(); });
+    asio::post(api_loop_, [this] {
+      api_listener_.Abort();
+      polling_ = false;
+      poll_timer_.cancel();
+    });
     // The loops end by themselves once nothing waits in them.
     api_thread_.join();
     core_thread_.join();
@@ -144,10 +215,18 @@ class Server::Impl final : public internal::ControllerView {
     Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
   }
   std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
-    return internal::ExportMetrics({std::move(snapshot), api_metrics_.Read(), agent_metrics_.Read(),
-                                    writer_->durations(), internal::ReadProcessFacts(),
-                                    options_.version, operator_plane_.config_hash(),
-                                    options_.metrics_pairs_max});
+    internal::MetricsInput input;
+    input.snapshot = std::move(snapshot);
+    input.api = api_metrics_.Read();
+    input.agent = agent_metrics_.Read();
+    input.store_writes = writer_->durations();
+    input.watch = operator_plane_.watch_counts();
+    input.process = internal::ReadProcessFacts();
+    input.version = options_.version;
+    input.config_hash = operator_plane_.config_hash();
+    input.load = loads_.Read();
+    input.pairs_max = options_.metrics_pairs_max;
+    return internal::ExportMetrics(input);
   }
   bool shutting_down() const override { return shutting_down_; }
 
@@ -172,11 +251,21 @@ class Server::Impl final : public internal::ControllerView {
     });
   }
 
+  void SchedulePoll() {
+    poll_timer_.expires_after(absl::ToChronoNanoseconds(internal::OperatorPlane::kPollPeriod));
+    poll_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error || !polling_) return;
+      if (!shutting_down_) operator_plane_.Poll();
+      SchedulePoll();
+    });
+  }
+
   // Fixed at construction, or thread-safe.
   const ServerOptions options_;
   const Clock& clock_;
   internal::PlaneMetrics agent_metrics_;
   internal::PlaneMetrics api_metrics_;
+  Loads loads_;
   std::atomic<bool> shutting_down_ = false;
   asio::io_context core_loop_{1};
   asio::io_context api_loop_{1};
@@ -186,10 +275,12 @@ class Server::Impl final : public internal::ControllerView {
   bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
   internal::OperatorPlane operator_plane_;
+  bool polling_ = true;
   // Each confined to the thread of its plane.
   internal::HttpListener agent_listener_;
   internal::HttpListener api_listener_;
   asio::steady_timer tick_timer_;
+  asio::steady_timer poll_timer_;
 
   Store& store_;
   std::optional<internal::StoreWriter> writer_;
@@ -207,6 +298,11 @@ void Server::SetPolicies(PolicySet policies, std::string config_hash) {
   impl_->SetPolicies(std::move(policies), std::move(config_hash));
 }
 void Server::SetConfig(ConfigFacts facts) { impl_->SetConfig(std::move(facts)); }
+void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
+  impl_->SetAccess(rules, api_rate_limit);
+}
+void Server::SetTls(const TlsMaterial& tls) { impl_->SetTls(tls); }
+void Server::NoteReloadFailed() { impl_->NoteReloadFailed(); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

@@ -6,10 +6,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "api/http/src/duration_histogram.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/core/duration_histogram.h"
 #include "plimsoll/core/mutex.h"
 
 namespace plimsoll::internal {

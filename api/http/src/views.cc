@@ -17,10 +17,6 @@ std::string Rfc3339(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone());
 }
 
-std::string TimeOf(Instant at, const TimeBase& time) {
-  return Rfc3339(time.wall - (time.now - at));
-}
-
 std::string Text(absl::Duration setting) { return absl::FormatDuration(setting); }
 
 Json SecondsOrNull(absl::Duration measured) {
@@ -65,7 +61,7 @@ Json LastDecisionView(const std::optional<LastDecision>& last, const TimeBase& t
   if (!last.has_value()) return nullptr;
   const bool judged = last->outcome == WindowOutcome::kUsed;
   return {{"event_id", last->event_id.empty() ? Json(nullptr) : Json(last->event_id)},
-          {"time", TimeOf(last->at, time)},
+          {"time", TimeText(last->at, time)},
           {"age_seconds", absl::ToDoubleSeconds(time.now - last->at)},
           {"outcome", std::string(ToString(last->outcome))},
           {"from", last->from},
@@ -188,6 +184,10 @@ std::string StateOf(const InstanceRow& row) {
 }
 
 }  // namespace
+
+std::string TimeText(Instant at, const TimeBase& time) {
+  return Rfc3339(time.wall - (time.now - at));
+}
 
 std::string Health(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
   if (row.instances == 0) return "NO_INSTANCES";
@@ -312,7 +312,7 @@ Json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time) {
           {"last_change",
            {{"event_id", why.event_id},
             {"reason", std::string(ToString(why.reason))},
-            {"time", TimeOf(row.changed_at, time)}}},
+            {"time", TimeText(row.changed_at, time)}}},
           {"last_decision", LastDecisionView(row.last_decision, time)}};
 }
 
@@ -327,13 +327,13 @@ Json InstanceView(const InstanceRow& row, const TimeBase& time) {
           {"state", StateOf(row)},
           {"last_report_age_seconds", absl::ToDoubleSeconds(row.age)},
           {"dependencies", dependencies},
-          {"join_time", TimeOf(row.joined_at, time)}};
+          {"join_time", TimeText(row.joined_at, time)}};
 }
 
 Json EventView(const LogEvent& event, const TimeBase& time) {
   Json view = {{"id", event.id},
                {"type", std::string(ToString(event.type))},
-               {"time", TimeOf(event.at, time)}};
+               {"time", TimeText(event.at, time)}};
   const auto add = [&view](const char* key, const std::string& value) {
     if (!value.empty()) view[key] = value;
   };

@@ -19,6 +19,9 @@ struct TimeBase {
   absl::Time wall;
 };
 
+// An instant as RFC 3339 in UTC.
+std::string TimeText(Instant at, const TimeBase& time);
+
 // What the controller knows of itself.
 struct ServerFacts {
   std::string version;

@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "echo.grpc.pb.h"
+#include "plimsoll/agent/retry_scope.h"
 #include "plimsoll/middleware/grpc_client.h"
+#include "plimsoll/middleware/grpc_guard.h"
 #include "plimsoll/middleware/grpc_outcome.h"
 #include "plimsoll/middleware/grpc_server.h"
 #include "tests/integration/middleware/granted_bulkhead.h"
@@ -31,6 +33,8 @@ struct Stage {
   std::atomic<int> handled{0};
   std::atomic<int> in_flight{-1};  // seen in a handler
   std::atomic<std::int64_t> left_ms{-1};
+  std::atomic<int> retries_left{-1};
+  std::atomic<int> retries_used{0};  // by each call
   std::counting_semaphore<> entered{0};
   std::counting_semaphore<> release{0};
 
@@ -38,6 +42,8 @@ struct Stage {
   Status Handle(const std::string& text) {
     ++handled;
     left_ms = Deadline::Current().left() / milliseconds(1);
+    retries_left = RetryScope::Left();
+    RetryScope::Take(retries_used);
     entered.release();
     if (text == "wait") release.try_acquire_for(seconds(20));
     if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return {};
@@ -407,6 +413,145 @@ TEST_F(GrpcClient, ACallThatIsCutIsATimeout) {
 TEST_F(GrpcClient, ADependencyThatIsAwayIsLikeOneThatIsFull) {
   EXPECT_EQ(Say(*Stub("127.0.0.1:1"), "").error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(bulkhead_->stats().dropped, 1);
+}
+
+// Through all layers, to a server whose handlers end as the text says.
+class GrpcGuarded : public ::testing::Test {
+ protected:
+  GrpcGuarded() {
+    BreakerOptions breaker;
+    breaker.consecutive_failures = 2;
+    breaker_ = std::move(Breaker::Make(breaker)).value();
+  }
+  GrpcGuard Make(GuardOptions options = {}) {
+    options.pause = [this](auto pause) { pauses_.push_back(pause); };
+    return GrpcGuard({breaker_.get(), &*bulkhead_, &budget_}, std::move(options));
+  }
+  GrpcGuard::Attempt Saying(const std::string& text) {
+    return [this, text](grpc::ClientContext& context) {
+      return stub_->Say(&context, Of(text), &answer_);
+    };
+  }
+  static constexpr CallOptions kIdempotent = {.idempotent = true};
+
+  LimitedServer server_{100, false};
+  GrantedBulkhead bulkhead_{1};
+  std::unique_ptr<Breaker> breaker_;
+  RetryBudget budget_{{.ratio = 1, .min_per_second = 100}};
+  const std::unique_ptr<Echo::Stub> stub_ = server_.Stub();
+  Text answer_;
+  std::vector<std::chrono::nanoseconds> pauses_;
+};
+
+TEST_F(GrpcGuarded, ASuccessIsOneAttemptWithItsAnswer) {
+  GrpcGuard guard = Make();
+  const GrpcGuardResult result = guard.Call({}, Saying("hello"));
+  EXPECT_TRUE(result.ok() && result.status.ok());
+  EXPECT_EQ(answer_.text(), "hello");
+  EXPECT_EQ(bulkhead_->stats().succeeded, 1);
+}
+
+TEST_F(GrpcGuarded, TriesAgainWithinItsBudgetAndOpensTheBreaker) {
+  GrpcGuard guard = Make();
+  const GrpcGuardResult result = guard.Call(kIdempotent, Saying("13"));  // INTERNAL
+  EXPECT_EQ(result.attempts, 3);
+  EXPECT_EQ(result.status.error_code(), StatusCode::INTERNAL);
+  EXPECT_EQ(budget_.stats().retries, 2);
+  EXPECT_EQ(bulkhead_->stats().admitted, 3);
+  EXPECT_EQ(guard.Call(kIdempotent, Saying("13")).attempts, 3);
+  const GrpcGuardResult refused = guard.Call(kIdempotent, Saying("0"));
+  EXPECT_EQ(refused.rejection, Rejection::kBreakerOpen);
+  EXPECT_EQ(refused.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(refused.status.error_message(), "the guard of self refused the call: breaker_open");
+  EXPECT_EQ(server_.stage_.handled, 6);
+}
+
+TEST_F(GrpcGuarded, SendsNothingWithoutAPermit) {
+  GrpcGuard guard = Make();
+  const Admission holder = bulkhead_->TryAcquire();
+  EXPECT_EQ(guard.Call({}, Saying("0")).status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(server_.stage_.handled, 0);
+}
+
+TEST_F(GrpcGuarded, EachAttemptHasItsOwnDeadline) {
+  GrpcGuard guard = Make(
+      {.retry = {.attempts_max = 2, .retry_timeouts = true}, .attempt_timeout = milliseconds(100)});
+  const GrpcGuardResult result = guard.Call(kIdempotent, Saying("wait"));
+  EXPECT_EQ(result.attempts, 2);
+  EXPECT_EQ(result.status.error_code(), StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(bulkhead_->stats().ended_by(Outcome::kTimeout), 2);
+}
+
+TEST_F(GrpcGuarded, SharesItsRetriesWithTheDependency) {
+  server_.stage_.retries_used = 1;
+  GrpcGuard guard = Make({.retry = {.attempts_max = 5}});
+  const GrpcGuardResult result = guard.Call(kIdempotent, Saying("14"));  // UNAVAILABLE
+  EXPECT_EQ(result.attempts, 3);  // and one of the server's own after each of the first two
+  EXPECT_EQ(result.end, RetryEnd::kAttempts);
+  EXPECT_EQ(server_.stage_.retries_left, 0);
+}
+
+TEST_F(GrpcGuarded, AHostileCallerCannotRaiseTheRetries) {
+  const auto seen = [](const std::string& said) {
+    GrpcServerOptions options;
+    options.retries_max = 4;
+    LimitedServer server(1, false, options);
+    grpc::ClientContext context;
+    context.AddMetadata("plimsoll-retries-left", said);
+    Text answer;
+    EXPECT_TRUE(server.Stub()->Say(&context, Of(""), &answer).ok());
+    return server.stage_.retries_left.load();
+  };
+  EXPECT_EQ(seen("3"), 3);
+  for (const char* more : {"999999999", "-1", "4e9", "99999999999999999999"}) {
+    EXPECT_EQ(seen(more), 4) << more;
+  }
+}
+
+TEST_F(GrpcGuarded, ObeysThePushbackOfAServer) {
+  LimitedServer full(0, false);
+  const auto stub = full.Stub();
+  GrpcGuard guard = Make({.retry = {.attempts_max = 2}});
+  const GrpcGuardResult result = guard.Call(
+      {}, [&](grpc::ClientContext& context) { return stub->Say(&context, Of(""), &answer_); });
+  EXPECT_EQ(result.attempts, 2);
+  ASSERT_EQ(pauses_.size(), 1U);
+  EXPECT_GE(pauses_[0], milliseconds(100));
+}
+
+TEST_F(GrpcGuarded, AStopCancelsTheAttemptThatRuns) {
+  GrpcGuard guard = Make();
+  std::stop_source stop;
+  GrpcGuardResult result;
+  std::thread caller([&] { result = guard.Call(kIdempotent, Saying("wait"), stop.get_token()); });
+  server_.stage_.entered.acquire();
+  stop.request_stop();
+  caller.join();
+  EXPECT_EQ(result.status.error_code(), StatusCode::CANCELLED);
+  EXPECT_EQ(bulkhead_->stats().ended_by(Outcome::kCancelled), 1);
+  EXPECT_EQ(guard.Call({}, Saying(""), stop.get_token()).status.error_code(),
+            StatusCode::CANCELLED);
+}
+
+TEST_F(GrpcGuarded, GoesThroughAllLayersWithoutBlocking) {
+  GrpcGuard guard = Make({.retry = {.backoff_first = milliseconds(1)}});
+  const Text request = Of("14");
+  std::binary_semaphore ended{0};
+  GrpcGuardResult result;
+  guard.CallAsync(
+      kIdempotent,
+      [&](grpc::ClientContext& context, std::function<void(Status)> done) {
+        stub_->async()->Say(&context, &request, &answer_, std::move(done));
+      },
+      [&](const GrpcGuardResult& report) {
+        result = report;
+        ended.release();
+      });
+  ASSERT_TRUE(ended.try_acquire_for(seconds(20)));
+  EXPECT_EQ(result.attempts, 3);
+  EXPECT_EQ(result.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(server_.stage_.handled, 3);
+  EXPECT_EQ(bulkhead_->in_flight(), 0);
 }
 
 TEST(GrpcStatusOf, HasOneForEachReason) {

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <semaphore>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "plimsoll/agent/guard.h"
 #include "plimsoll/middleware/httplib_client.h"
@@ -24,6 +26,11 @@ class HttplibClient : public ::testing::Test {
     });
     server_.Get("/left", [](const httplib::Request& request, httplib::Response& answer) {
       answer.set_content(request.get_header_value("Plimsoll-Time-Left-Ms"), "text/plain");
+    });
+    server_.Get("/layer", [this](const httplib::Request& request, httplib::Response& answer) {
+      left_.push_back(request.get_header_value("Plimsoll-Retries-Left"));
+      answer.set_header("Plimsoll-Retries-Used", "1");
+      answer.status = 503;
     });
     server_.Get("/never", [this](const httplib::Request&, httplib::Response&) {
       release_.try_acquire_for(seconds(20));
@@ -63,6 +70,7 @@ class HttplibClient : public ::testing::Test {
   GrantedBulkhead bulkhead_{1};
   int port_ = 0;
   std::chrono::nanoseconds paused_{0};
+  std::vector<std::string> left_;  // retries that "/layer" was told to have
 
  private:
   std::counting_semaphore<> release_{0};
@@ -144,6 +152,24 @@ TEST_F(HttplibClient, IsTheFunctionOfAGuard) {
   EXPECT_EQ(result.value->result->status, 503);
   EXPECT_GE(paused_, seconds(7));  // as the dependency asked for
   EXPECT_EQ(bulkhead_->stats().ended_by(Outcome::kOverload), 3);
+}
+
+// Attempts are counted over processes: the dependency tries once again for each that it is asked,
+// so of four retries it has two, and this side the others.
+TEST_F(HttplibClient, SharesItsRetriesWithTheDependency) {
+  Guard guard({.bulkhead = &*bulkhead_}, {.retry = {.attempts_max = 5}, .pause = [](auto) {}});
+  httplib::Client client("127.0.0.1", port_);
+  const auto result = guard.Call([&](const Attempt& attempt) {
+    return SendBy(attempt.deadline, client, Request("/layer")).outcome;
+  });
+  EXPECT_EQ(left_, (std::vector<std::string>{"4", "2", "0"}));
+  EXPECT_EQ(result.attempts, 3);
+  EXPECT_EQ(result.end, RetryEnd::kAttempts);
+}
+
+TEST_F(HttplibClient, TellsNothingOfRetriesWithoutABound) {
+  EXPECT_EQ(Get("/layer").outcome, Outcome::kOverload);
+  EXPECT_EQ(left_, std::vector<std::string>{""});
 }
 
 TEST_F(HttplibClient, ARefusedConnectionIsAnError) {

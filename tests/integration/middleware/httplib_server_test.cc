@@ -11,7 +11,6 @@
 
 #include "agent/middleware/even_spread.h"
 #include "agent/middleware/httplib/src/retry_after.h"
-#include "agent/middleware/httplib/src/time_left.h"
 #include "plimsoll/middleware/httplib_server.h"
 #include "tests/integration/middleware/granted_bulkhead.h"
 
@@ -303,6 +302,35 @@ TEST(HttplibServer, HandlersInheritTheTimeThatTheCallerHas) {
   EXPECT_LE(TimeLeftInHandler("99999999"), milliseconds(600'000));
   for (const char* bad : {"", "-5", "5s", "1e3", "99999999999999999999"}) {
     EXPECT_GT(TimeLeftInHandler(bad), milliseconds(600'000)) << bad;
+  }
+}
+
+// What the handler may cause in retries, and what the answer says that it used: two, if it can.
+std::pair<int, std::string> RetriesOfARequest(const httplib::Headers& headers, int retries_max) {
+  HttplibServerOptions options;
+  options.retries_max = retries_max;
+  LimitedServer server(1, options);
+  int left = -1;
+  server.server_.Get("/retries", [&](const httplib::Request&, httplib::Response&) {
+    left = RetryScope::Left();
+    RetryScope::Take(2);
+  });
+  server.Start();
+  const auto answer = server.Client().Get("/retries", headers);
+  return {left, answer->get_header_value("Plimsoll-Retries-Used")};
+}
+
+TEST(HttplibServer, HandlersInheritTheRetriesOfTheCallerAndItIsToldWhatTheyUsed) {
+  using Seen = std::pair<int, std::string>;
+  const auto said = [](const char* text) {
+    return httplib::Headers{{"Plimsoll-Retries-Left", text}};
+  };
+  EXPECT_EQ(RetriesOfARequest(said("3"), 9), Seen(3, "2"));
+  EXPECT_EQ(RetriesOfARequest(said("1"), 9), Seen(1, "1"));
+  EXPECT_EQ(RetriesOfARequest(said("99"), 4), Seen(4, "2"));  // never more than this side allows
+  EXPECT_EQ(RetriesOfARequest({}, 4), Seen(4, ""));           // to those who did not ask
+  for (const char* bad : {"", "-1", "+9", "9e9", "0x9", "99999999999999999999"}) {
+    EXPECT_EQ(RetriesOfARequest(said(bad), 4), Seen(4, "")) << bad;
   }
 }
 

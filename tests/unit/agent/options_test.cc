@@ -9,6 +9,7 @@ namespace plimsoll {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 AgentOptions Good() {
   AgentOptions options;
@@ -50,19 +51,41 @@ TEST(AgentOptionsTest, OneControllerIsNeeded) {
   EXPECT_THAT(Fault(options), HasSubstr("controllers is empty"));
 }
 
+TEST(AgentOptionsTest, CredentialsMustBeWholeAndMeantForEncryptedConnections) {
+  AgentOptions options = Good();
+  options.controllers = {"https://127.0.0.1:7481"};
+  options.token = "secret-token-0001";
+  options.ca_file = "ca.pem";
+  options.client_cert_file = "agent.pem";
+  options.client_key_file = "agent.key";
+  EXPECT_TRUE(Validate(options).ok());
+  options.client_key_file.clear();
+  EXPECT_THAT(Fault(options), HasSubstr("client_cert_file and client_key_file belong together"));
+  options.client_key_file = "agent.key";
+  options.controllers.emplace_back("http://127.0.0.2:7481");
+  EXPECT_THAT(Fault(options), HasSubstr("controllers[1] is 'http://127.0.0.2:7481', without "
+                                        "encryption"));
+  options.token = "secret-token\r\nX: y";
+  EXPECT_THAT(Fault(options), HasSubstr("token has characters that no token has"));
+  EXPECT_THAT(Fault(options), Not(HasSubstr("secret"))) << "it must not be shown";
+}
+
 TEST(AddressTest, GoodOnesAreTakenApart) {
   struct Row {
     const char* text;
     const char* host;
     int port;
+    bool tls;
   };
-  for (const Row& row : {Row{"http://127.0.0.1:7481", "127.0.0.1", 7481},
-                         Row{"http://controller-0.plimsoll:1", "controller-0.plimsoll", 1},
-                         Row{"http://[::1]:65535", "::1", 65535}}) {
+  for (const Row& row : {Row{"http://127.0.0.1:7481", "127.0.0.1", 7481, false},
+                         Row{"http://controller-0.plimsoll:1", "controller-0.plimsoll", 1, false},
+                         Row{"http://[::1]:65535", "::1", 65535, false},
+                         Row{"https://host:443", "host", 443, true}}) {
     const std::optional<internal::Address> address = internal::ParseAddress(row.text);
     ASSERT_TRUE(address.has_value()) << row.text;
     EXPECT_EQ(address->host, row.host);
     EXPECT_EQ(address->port, row.port);
+    EXPECT_EQ(address->tls, row.tls);
   }
 }
 
@@ -79,7 +102,7 @@ TEST(AddressTest, EverythingElseIsRefused) {
                            "http://host: 80",
                            "http://host:80/",
                            "http://host:80/path",
-                           "https://host:443",
+                           "https://host",
                            "host:80",
                            "ftp://host:80",
                            "http://ho st:80",

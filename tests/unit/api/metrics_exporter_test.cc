@@ -47,6 +47,96 @@ TEST(MetricsExporter, EveryLineBelongsToAFamilyOfTheCatalogue) {
   for (const auto& [family, type] : page.types) EXPECT_TRUE(catalogue.contains(family)) << family;
 }
 
+// {plane="api",code="200"} as pairs.
+std::vector<std::pair<std::string, std::string>> LabelsOf(const std::string& line) {
+  std::vector<std::pair<std::string, std::string>> labels;
+  const std::size_t open = line.find('{');
+  if (open == std::string::npos) return labels;
+  std::string text = line.substr(open + 1, line.rfind('}') - open - 1);
+  for (std::size_t quote = text.find("=\""); quote != std::string::npos; quote = text.find("=\"")) {
+    const std::size_t end = text.find('"', quote + 2);
+    labels.emplace_back(text.substr(0, quote), text.substr(quote + 2, end - quote - 2));
+    text = text.substr(std::min(text.size(), end + 2));
+  }
+  return labels;
+}
+
+TEST(MetricsExporter, LabelsHaveTheValuesOfTheCatalogueAndAllOfThemExistFromTheStart) {
+  const PrometheusPage page = ParsePrometheusText(ExportMetrics(SampleInput()));
+  for (const MetricInfo& info : MetricsCatalog()) {
+    for (const MetricLabel& label : info.labels) {
+      if (label.values.empty()) continue;
+      std::set<std::string> seen;
+      for (const std::string& line : page.series.at(info.name)) {
+        for (const auto& [name, value] : LabelsOf(line)) {
+          if (name == label.name) seen.insert(value);
+        }
+      }
+      const std::set<std::string> declared(label.values.begin(), label.values.end());
+      // Routes are known to the server alone, so the sample has those of one plane.
+      if (label.name == "plane") {
+        for (const std::string& value : seen) EXPECT_TRUE(declared.contains(value)) << info.name;
+      } else {
+        EXPECT_EQ(seen, declared) << info.name << " " << label.name;
+      }
+    }
+  }
+}
+
+TEST(MetricsExporter, TooManyDependenciesAreToldAsOne) {
+  Snapshot snapshot = SampleSnapshot();
+  DependencyRow more = snapshot.dependencies[1];
+  more.policy.name = DependencyId("zz");
+  snapshot.dependencies.push_back(more);
+  MetricsInput input = SampleInput();
+  input.snapshot = std::make_shared<const Snapshot>(snapshot);
+  input.dependencies_max = 1;
+  const PrometheusPage page = ParsePrometheusText(ExportMetrics(input));
+  const std::string prefix = "plimsoll_controller_";
+  EXPECT_EQ(page.Value(prefix + R"(quota_wanted{dependency="__overflow__"})"), 244);
+  EXPECT_EQ(page.Value(prefix + R"(windows_total{dependency="__overflow__",outcome="used"})"), 10);
+  EXPECT_TRUE(std::isnan(page.Value(prefix + R"(quota_wanted{dependency="payments-api"})")));
+  EXPECT_EQ(page.Value(prefix + "metrics_overflow"), 2);
+}
+
+TEST(MetricsExporter, AReloadThatFailedIsToldBesideTheTimeOfTheLastThatDidNot) {
+  MetricsInput input = SampleInput();
+  const std::string prefix = "plimsoll_controller_config_last_reload_";
+  EXPECT_EQ(ParsePrometheusText(ExportMetrics(input)).Value(prefix + "successful"), 1);
+  input.load = {false, absl::FromUnixSeconds(1'700'000'000)};
+  const PrometheusPage page = ParsePrometheusText(ExportMetrics(input));
+  EXPECT_EQ(page.Value(prefix + "successful"), 0);
+  EXPECT_EQ(page.Value(prefix + "success_timestamp_seconds"), 1.7e9);
+}
+
+TEST(MetricsExporter, RequestsOverTheRateAreCountedByPlane) {
+  MetricsInput input = SampleInput();
+  input.api.requests[{"GET", "/v1/limits", 429}] = 4;
+  input.api.requests[{"GET", "/v1/events", 429}] = 1;
+  const PrometheusPage page = ParsePrometheusText(ExportMetrics(input));
+  const std::string name = "plimsoll_controller_http_requests_limited_total";
+  EXPECT_EQ(page.Value(name + R"({plane="api"})"), 5);
+  EXPECT_EQ(page.Value(name + R"({plane="agent"})"), 0);
+}
+
+TEST(MetricsExporter, StreamsAndTimesComeFromWhereTheyAreKnown) {
+  MetricsInput input = SampleInput();
+  Snapshot snapshot = SampleSnapshot();
+  snapshot.push_latencies.Record(absl::Milliseconds(30));
+  snapshot.event_times.Record(absl::Microseconds(20));
+  input.snapshot = std::make_shared<const Snapshot>(snapshot);
+  input.watch = {3, 2, 1};
+  const PrometheusPage page = ParsePrometheusText(ExportMetrics(input));
+  const std::string prefix = "plimsoll_controller_";
+  EXPECT_EQ(page.Value(prefix + "watchers"), 3);
+  EXPECT_EQ(page.Value(prefix + "watchers_refused_total"), 2);
+  EXPECT_EQ(page.Value(prefix + "watch_events_dropped_total"), 1);
+  EXPECT_EQ(page.Value(prefix + R"(push_latency_seconds_bucket{le="0.025"})"), 0);
+  EXPECT_EQ(page.Value(prefix + R"(push_latency_seconds_bucket{le="0.05"})"), 1);
+  EXPECT_EQ(page.Value(prefix + "decision_duration_seconds_count"), 1);
+  EXPECT_EQ(page.Value(prefix + R"(overrides{dependency="payments-api"})"), 0);
+}
+
 TEST(MetricsExporter, LearningIsToldForEachDependency) {
   Snapshot snapshot = SampleSnapshot();
   const std::string series = R"(plimsoll_controller_learning{dependency="payments-api"})";

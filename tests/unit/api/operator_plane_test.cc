@@ -17,8 +17,10 @@ using ::testing::HasSubstr;
 
 class FixedClock final : public Clock {
  public:
-  Instant Now() const override { return SampleSnapshot().at; }
-  absl::Time WallTime() const override { return absl::FromUnixSeconds(1'780'000'000); }
+  Instant Now() const override { return SampleSnapshot().at + passed; }
+  absl::Time WallTime() const override { return absl::FromUnixSeconds(1'780'000'000) + passed; }
+
+  absl::Duration passed;
 };
 
 // Answers at once, from what the test put in.
@@ -45,7 +47,9 @@ class FakeController final : public ControllerView {
 class OperatorPlaneTest : public ::testing::Test {
  protected:
   OperatorPlaneTest()
-      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {}
+      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {
+    request_.identity = {"alice", Role::kOperator};
+  }
 
   HttpResponse Ask(const std::string& target, const std::string& method = "GET") {
     request_.method = method;
@@ -425,6 +429,153 @@ TEST_F(OperatorPlaneTest, ForeignOriginMayReadButNotChange) {
 TEST_F(OperatorPlaneTest, NonsenseFromAgentsStaysJson) {
   controller_.snapshot.instances[0].zone = "\xff\xfe";
   EXPECT_EQ(AskJson("/v1/instances/checkout-0")["state"], "CONNECTED");
+}
+
+TEST_F(OperatorPlaneTest, TheHistoryIsColumnsOfOneLength) {
+  EXPECT_TRUE(AskJson("/v1/timeseries?dependency=payments-api")["start_time"].is_null())
+      << "nothing is recorded yet";
+  plane_.Poll();
+  const Json all = AskJson("/v1/timeseries?dependency=payments-api");
+  EXPECT_EQ(all["step_seconds"], 5);
+  EXPECT_EQ(all["start_time"], "2026-05-28T20:26:40.000Z");
+  EXPECT_EQ(all["columns"].size(), 14u);
+  EXPECT_EQ(all["columns"]["in_flight"], Json::array({47}));
+  EXPECT_EQ(all["columns"]["baseline_latency_seconds"], Json::array({0.011}));
+  EXPECT_EQ(all["columns"]["latency_p99_seconds"], Json::array({nullptr}));
+  const Json two = AskJson(
+      "/v1/timeseries?dependency=payments-api&instance_id=checkout-0&metric=granted,enforced"
+      "&since=15m&step=30s");
+  EXPECT_EQ(two["instance_id"], "checkout-0");
+  EXPECT_EQ(two["step_seconds"], 30);
+  EXPECT_EQ(two["columns"], Json({{"granted", {38}}, {"enforced", {38}}}));
+}
+
+TEST_F(OperatorPlaneTest, SizesAreAdvisedFromWhatWasRecorded) {
+  EXPECT_EQ(AskJson("/v1/sizing")["items"], Json::array());
+  DependencyRow& row = controller_.snapshot.dependencies[0];
+  row.admitted_per_second = 100;
+  row.latency_mean = absl::Milliseconds(100);
+  row.latency_p99 = absl::Milliseconds(250);
+  for (int i = 0; i < 12; ++i) {
+    plane_.Poll();
+    clock_.passed += absl::Seconds(5);
+    controller_.snapshot.at = clock_.Now();
+  }
+  const Json items = AskJson("/v1/sizing?dependency=" + row.policy.name.value)["items"];
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0]["needed"]["critical"], 25);
+  EXPECT_EQ(items[0]["needed"]["optional"], 10);
+  EXPECT_EQ(items[0]["measured"]["arrivals_per_second"], 100);
+  EXPECT_EQ(AskJson("/v1/sizing?dependency=other")["items"].size(), 0u);
+}
+
+TEST_F(OperatorPlaneTest, AQuestionForTheHistoryThatDoesNotFitIsRefused) {
+  const std::string base = "/v1/timeseries?dependency=payments-api";
+  EXPECT_EQ(Ask("/v1/timeseries").status, 400);
+  EXPECT_THAT(Ask(base + "&metric=enforcd").body, HasSubstr("in_flight_max"));
+  EXPECT_THAT(Ask(base + "&since=yesterday").body, HasSubstr("15m"));
+  EXPECT_EQ(Ask(base + "&step=5").status, 400);
+  EXPECT_EQ(Ask(base + "&step=2h").status, 400);
+  EXPECT_EQ(Ask(base + "&since=2026-05-28T20:00:00Z").status, 200);
+  EXPECT_EQ(Ask("/v1/timeseries?dependency=other").status, 404);
+  EXPECT_EQ(Ask(base + "&instance_id=other").status, 404);
+}
+
+TEST_F(OperatorPlaneTest, WhoKnowsTheAnswerIsNotSentItAgain) {
+  for (const char* target :
+       {"/v1/dependencies", "/v1/dependencies/payments-api", "/v1/dependencies/payments-api/quota",
+        "/v1/limits", "/v1/limits/payments-api/checkout-0", "/v1/instances",
+        "/v1/instances/checkout-0"}) {
+    request_.if_none_match = "";
+    const HttpResponse first = Ask(target);
+    ASSERT_EQ(first.headers.size(), 1u) << target;
+    EXPECT_EQ(first.headers[0].first, "ETag");
+    request_.if_none_match = first.headers[0].second;
+    const HttpResponse second = Ask(target);
+    EXPECT_EQ(second.status, 304) << target;
+    EXPECT_EQ(second.body, "");
+    EXPECT_EQ(second.headers, first.headers) << target;
+  }
+  controller_.snapshot.limits[0].in_flight = 1;
+  EXPECT_EQ(Ask("/v1/limits").status, 200);
+}
+
+TEST_F(OperatorPlaneTest, ListsAndDocumentsNameTheirRevision) {
+  EXPECT_EQ(AskJson("/v1/limits")["revision"], "limits.7-1");
+  EXPECT_EQ(AskJson("/v1/instances")["revision"], "instances.7-1");
+  EXPECT_EQ(AskJson("/v1/dependencies")["revision"], "dependencies.7-1");
+  EXPECT_EQ(AskJson("/v1/dependencies/payments-api")["revision"], "dependencies.7-1");
+  EXPECT_EQ(AskJson("/v1/dependencies/payments-api/quota")["revision"], "quotas.7-1");
+}
+
+TEST_F(OperatorPlaneTest, DependenciesAreFilteredByModeAndOrigin) {
+  controller_.snapshot.dependencies[0].policy.mode = Mode::kObserve;
+  EXPECT_EQ(AskJson("/v1/dependencies?mode=observe")["items"].size(), 1u);
+  EXPECT_EQ(AskJson("/v1/dependencies?mode=ENFORCE")["items"][0]["name"], "payments-api");
+  EXPECT_EQ(AskJson("/v1/dependencies?origin=FILE")["items"].size(), 2u);
+  EXPECT_EQ(AskJson("/v1/dependencies?origin=API")["items"].size(), 0u);
+}
+
+TEST_F(OperatorPlaneTest, EventsOfASpanOfTimeAreFound) {
+  for (int minutes : {10, 5, 1}) {
+    LogEvent event;
+    event.at = clock_.Now() - absl::Minutes(minutes);
+    controller_.log.Append(event);
+  }
+  EXPECT_EQ(AskJson("/v1/events?since=6m")["items"].size(), 2u);
+  EXPECT_EQ(AskJson("/v1/events?until=5m")["items"].size(), 1u);
+  const Json items = AskJson("/v1/events?since=2026-05-28T20:31:00Z")["items"];
+  EXPECT_EQ(items.size(), 0u);
+  EXPECT_EQ(
+      AskJson("/v1/events?since=2026-05-28T20:20:00Z&until=2026-05-28T20:22:00Z")["items"].size(),
+      1u);
+  EXPECT_THAT(Ask("/v1/events?until=never").body, HasSubstr("until must be a time"));
+}
+
+TEST_F(OperatorPlaneTest, StatusCountsTheStreams) {
+  const Json before = AskJson("/v1/status")["watchers"];
+  EXPECT_EQ(before["open"], 0);
+  EXPECT_EQ(before["max"], 256);
+  const HttpResponse stream = Ask("/v1/watch?topics=limits");
+  EXPECT_EQ(AskJson("/v1/status")["watchers"]["open"], 1);
+  plane_.Shutdown();
+  EXPECT_TRUE(stream.stream->ended());
+}
+
+TEST_F(OperatorPlaneTest, HealthIsOpenAndMetricsAreUnlessTheyNeedAViewer) {
+  request_.identity = {};
+  for (const char* path : {"/livez", "/readyz", "/metrics"})
+    EXPECT_EQ(Ask(path).status, 200) << path;
+  EXPECT_EQ(Ask("/v1/status").status, 401);
+  plane_.set_metrics_role(Role::kViewer);
+  EXPECT_EQ(Ask("/metrics").status, 401);
+  EXPECT_EQ(Ask("/livez").status, 200);
+  request_.identity = {"prometheus", Role::kViewer};
+  EXPECT_EQ(Ask("/metrics").status, 200);
+  request_.identity = {"checkout", Role::kAgent};
+  EXPECT_EQ(Ask("/metrics").status, 403);
+}
+
+TEST_F(OperatorPlaneTest, WhoAsksTooOftenWaitsAndTheOthersDoNot) {
+  plane_.set_rate_limit({.per_second = 0.5, .burst = 2});
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  const HttpResponse refused = Ask("/v1/status");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(Json::parse(refused.body)["code"], "RATE_LIMITED");
+  ASSERT_EQ(refused.headers.size(), 1u);
+  EXPECT_EQ(refused.headers[0].first, "Retry-After");
+  EXPECT_EQ(refused.headers[0].second, "2");
+  EXPECT_EQ(Ask("/livez").status, 200) << "health is exempt";
+  request_.identity = {"bob", Role::kViewer};
+  EXPECT_EQ(Ask("/v1/status").status, 200);
+  request_.identity = {};
+  for (const char* address : {"10.0.0.1", "10.0.0.2"}) {
+    request_.remote_address = address;
+    EXPECT_EQ(Ask("/v1/status").status, 401) << address;
+    EXPECT_EQ(Ask("/v1/status").status, 401) << address;
+    EXPECT_EQ(Ask("/v1/status").status, 429) << "guessing is slow, too: " << address;
+  }
 }
 
 }  // namespace

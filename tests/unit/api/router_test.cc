@@ -14,7 +14,9 @@ class RouterTest : public ::testing::Test {
       : router_({{"GET", "/v1/limits", {"service"}, Tell("list")},
                  {"GET", "/v1/limits/{d}/{i}", {}, Tell("one")},
                  {"POST", "/v1/limits", {}, Tell("post")},
-                 {"DELETE", "/v1/limits/{d}/{i}", {}, Tell("delete")}}) {}
+                 {"DELETE", "/v1/limits/{d}/{i}", {}, Tell("delete")},
+                 {"GET", "/ui/assets/{file}", {}, Tell("asset")},
+                 {"GET", "/ui/{page*}", {kAnyParameter}, Tell("page")}}) {}
 
   static std::function<void(const RoutedRequest&, const ExchangePtr&)> Tell(std::string name) {
     return [name](const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -32,12 +34,14 @@ class RouterTest : public ::testing::Test {
     request.method = method;
     request.path = path;
     request.query = query;
+    request.identity = identity_;
     const auto exchange = std::make_shared<Exchange>();
     label_ = router_.Dispatch(request, exchange);
     return exchange->TakeResponse();
   }
 
   Router router_;
+  Identity identity_{"alice", Role::kOperator};
   std::string label_;
 };
 
@@ -45,6 +49,22 @@ TEST_F(RouterTest, FindsTheRouteAndItsNames) {
   EXPECT_EQ(Ask("GET", "/v1/limits/a/b%2Dc").body, "one|a|b-c");
   EXPECT_EQ(label_, "/v1/limits/{d}/{i}");
   EXPECT_EQ(Ask("DELETE", "/v1/limits/a/b").body, "delete|a|b");
+}
+
+TEST_F(RouterTest, ARestTakesAllSegmentsThatAreLeftUnlessAnEarlierRouteMatches) {
+  for (const char* path : {"/ui/", "/ui/a", "/ui/a/b/c", "/ui/assets/a/b", "/ui//"}) {
+    EXPECT_EQ(Ask("GET", path).body, "page") << path;
+    EXPECT_EQ(label_, "/ui/{page*}");
+  }
+  EXPECT_EQ(Ask("GET", "/ui/assets/x").body, "asset|x");
+  EXPECT_EQ(Ask("GET", "/ui").status, 404);
+  EXPECT_EQ(Ask("GET", "/other/a").status, 404);
+}
+
+TEST_F(RouterTest, ARouteMayTakeAnyParameter) {
+  EXPECT_EQ(Ask("GET", "/ui/", "anything=1&more=2").body, "page");
+  EXPECT_EQ(Ask("GET", "/ui/", "a=%zz").status, 400);
+  EXPECT_EQ(Ask("GET", "/v1/limits", "anything=1").status, 400);
 }
 
 TEST_F(RouterTest, HeadIsServedAsGet) { EXPECT_EQ(Ask("HEAD", "/v1/limits").body, "list"); }
@@ -64,6 +84,20 @@ TEST_F(RouterTest, WrongMethodIsToldWhatIsAllowed) {
   EXPECT_EQ(response.headers[0].first, "Allow");
   EXPECT_EQ(response.headers[0].second, "GET, POST, HEAD");
   EXPECT_EQ(label_, "/v1/limits");
+}
+
+TEST_F(RouterTest, ReadingIsForViewersAndChangingForOperators) {
+  identity_ = {"bob", Role::kViewer};
+  EXPECT_EQ(Ask("GET", "/v1/limits").body, "list");
+  for (const char* method : {"POST", "DELETE"}) {
+    const std::string path = method == std::string("POST") ? "/v1/limits" : "/v1/limits/a/b";
+    EXPECT_EQ(Ask(method, path).status, 403) << method;
+  }
+  EXPECT_EQ(label_, "/v1/limits/{d}/{i}") << "refusals are counted under their route";
+  identity_ = {};
+  EXPECT_EQ(Ask("HEAD", "/v1/limits").status, 401);
+  EXPECT_EQ(Ask("GET", "/v1/limits", "servce=x").status, 401)
+      << "before anything else is looked at";
 }
 
 TEST_F(RouterTest, UnknownParameterIsRefusedWithTheKnownOnes) {

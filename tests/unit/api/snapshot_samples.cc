@@ -66,6 +66,7 @@ Snapshot SampleSnapshot() {
   payments.instances = 2;
   payments.granted = 49;
   payments.reserved = 51;
+  payments.draining = 1;
   payments.orphaned = 1;
   payments.wanted = 122;
   payments.in_flight = 47;

@@ -82,6 +82,7 @@ TEST(CommandLineTest, ACheckMayBeStrictAndLeaveSecretsAlone) {
   const absl::StatusOr<CommandLine> command =
       ParseCommandLine({"--check-config", "--strict", "--skip-secrets"});
   EXPECT_TRUE(command->check_config && command->strict && command->skip_secrets);
+  EXPECT_THAT(ErrorOf({"--skip-secrets"}), HasSubstr("without its secrets nothing starts"));
 }
 
 TEST(CommandLineTest, TheUsageTextNamesEveryFlag) {

@@ -57,6 +57,21 @@ TEST(ConfigTest, TheDevelopmentProfileChangesDefaultsAndTheFileStillWins) {
   EXPECT_EQ(config.policies.at(DependencyId("d")).outage.base_lease, absl::Seconds(30));
 }
 
+TEST(ConfigTest, TheHistoryAndTheStreamsHaveBounds) {
+  const Config config =
+      Parse("timeseries: {step: 10s, keep: 2h}\napi: {watchers_max: 8}\ndependencies: []\n");
+  EXPECT_EQ(config.server.history_step, absl::Seconds(10));
+  EXPECT_EQ(config.server.history_keep, absl::Hours(2));
+  EXPECT_EQ(config.server.watchers_max, 8);
+  const std::string rest = "\ndependencies: []\n";
+  EXPECT_THAT(FaultsOf("timeseries: {step: 10ms}" + rest),
+              ElementsAre(HasSubstr("/timeseries/step")));
+  EXPECT_THAT(FaultsOf("timeseries: {keep: 1s}" + rest),
+              ElementsAre(HasSubstr("/timeseries/keep")));
+  EXPECT_THAT(FaultsOf("timeseries: {keep: 24h}" + rest), ElementsAre(HasSubstr("which is 2h")));
+  EXPECT_THAT(FaultsOf("api: {watchers_max: -1}" + rest), ElementsAre(HasSubstr("watchers_max")));
+}
+
 TEST(ConfigTest, SharesOfServicesAreRead) {
   const Policy policy = ParsePolicy(
       "quota: {capacity: 90, join_reserve: 3, services: {web.v2: {weight: 2.5, min_share: 4, "
@@ -93,7 +108,10 @@ state: {mode: memory, dir: /x}
 events: {keep: 11}
 log: {level: debug, format: json}
 auth: {allow_anonymous: []}
+console: {enabled: false, base_path: /plimsoll/ui/}
 )");
+  EXPECT_FALSE(config.console);
+  EXPECT_EQ(config.server.console.base_path, "/plimsoll/ui/");
   EXPECT_EQ(config.server.api.address, "::1");
   EXPECT_EQ(config.server.api.port, 1);
   EXPECT_EQ(config.server.agents.address, "127.0.0.1");
@@ -405,15 +423,40 @@ const std::vector<FaultCase>& KeyCases() {
       {"SwappedLetters", "agents: {laese: 5s}\n",
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
-       "1:1: /deps: unknown key (known here: auth, listen, api, agents, state, events, log, "
-       "defaults, dependencies)"},
+       "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, state, "
+       "console, events, timeseries, log, defaults, dependencies)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
        "1:10: /events/a\\nb: unknown key (known here: keep)"},
-      {"Tls", "tls: {cert_file: x}\n", "1:1: /tls: not supported yet: remove it"},
-      {"TokensFile", "auth: {tokens_file: x}\n",
-       "1:8: /auth/tokens_file: not supported yet: remove it"},
+      {"CertificateWithoutKey", "tls: {cert_file: x}\n",
+       "1:7: /tls/cert_file: cert_file and key_file belong together: give both or none"},
+      {"KeyWithoutCertificate", "tls: {key_file: x}\n",
+       "1:7: /tls/key_file: cert_file and key_file belong together: give both or none"},
+      {"ClientsWithoutEncryption", "tls: {client_ca_file: x}\n",
+       "1:7: /tls/client_ca_file: needs cert_file and key_file: without them there is no "
+       "encryption, and nobody shows a certificate"},
+      {"ClientsOfNobody", "tls: {cert_file: x, key_file: y, require_client_cert: true}\n",
+       "1:34: /tls/require_client_cert: needs client_ca_file: who may vouch for clients?"},
+      {"OldTls", "tls: {cert_file: x, key_file: y, min_version: \"1.1\"}\n",
+       "1:34: /tls/min_version: must be one of 1.2, 1.3, not \"1.1\" (did you mean "
+       "\"1.2\"?)"},
+      {"TlsTypo", "tls: {cert: x}\n",
+       "1:7: /tls/cert: unknown key (known here: cert_file, key_file, client_ca_file, "
+       "require_client_cert, min_version)"},
+      {"IdentityWithoutAuthority",
+       "auth: {identities: [{san: a.example.org, name: a, role: agent}]}\n",
+       "1:8: /auth/identities: needs tls.client_ca_file: without it nobody is asked for a "
+       "certificate"},
+      {"RateOfZero", "api: {rate_limit: {per_second: 0}}\n",
+       "1:20: /api/rate_limit/per_second: per_second = 0: must be between 0.01 and 1e+06"},
+      {"BurstOfZero", "api: {rate_limit: {burst: 0}}\n",
+       "1:20: /api/rate_limit/burst: burst = 0: must be between 1 and 1e+06"},
+      {"MetricsFlag", "metrics: {require_auth: yes}\n",
+       "1:11: /metrics/require_auth: must be true or false, not \"yes\""},
+      {"ConsolePath", "console: {base_path: /console}\n",
+       "1:11: /console/base_path: must be a path that begins with '/' and ends with \"/ui/\", such "
+       "as \"/plimsoll/ui/\", not \"/console\""},
       {"Disabled", Dependency("mode: disabled"),
        "2:15: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
       {"LatencySignal", Dependency("window: {latency: median}"),
@@ -584,9 +627,9 @@ const std::vector<FaultCase>& SenseCases() {
        "1:33: /listen/agents: port 7000 is taken by listen.api: choose another"},
       {"OpenToOtherMachines",
        "listen: {agents: \"0.0.0.0:7481\"}\nauth: {allow_anonymous: [viewer]}\n",
-       "1:10: /listen/agents: \"0.0.0.0\" is open to other machines, and there is no "
-       "authentication yet: listen on 127.0.0.1, or add \"agent\" to auth.allow_anonymous if only "
-       "friends can reach this port"},
+       "1:10: /listen/agents: \"0.0.0.0\" is open to other machines, and nobody is asked who they "
+       "are: set auth.tokens_file (plimsoll-controller hash-token makes tokens), listen on "
+       "127.0.0.1, or add \"agent\" to auth.allow_anonymous if only friends can reach this port"},
       {"EmptyDirectory", "state: {dir: \"\"}\n",
        "1:9: /state/dir: must be the path of a directory"},
   };

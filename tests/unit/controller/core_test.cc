@@ -463,6 +463,24 @@ TEST(CoreTest, WithScopeInstanceEachLimitFollowsItsOwnLaw) {
   EXPECT_EQ(driver.limit(sessions[1]), 10) << "no calls, no samples, no change";
 }
 
+TEST(CoreTest, CallsAreCountedPerInstanceAndForAllTogether) {
+  CoreDriver driver(Policies({TestPolicy("db", 100)}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 2);
+  for (const SessionId& session : sessions) {
+    driver.memory(session).in_flight_max = 2;
+    driver.memory(session).refused = 3;
+    driver.Sync(session, absl::ZeroDuration());
+  }
+  driver.Sync(sessions[1], absl::ZeroDuration());
+  const Snapshot snapshot = driver.core().TakeSnapshot(driver.now());
+  EXPECT_EQ(snapshot.limits[0].calls.admitted, 20);
+  EXPECT_EQ(snapshot.limits[1].calls.rejected, 6);
+  const DependencyRow& row = snapshot.dependencies[0];
+  EXPECT_EQ(row.calls.admitted, 60);
+  EXPECT_EQ(row.calls.rejected, 9);
+  EXPECT_EQ(row.latencies[LatencyHistogram::BucketOf(100'000'000)], 60u);
+}
+
 TEST(CoreTest, OverloadLowersThePoolOfAFleet) {
   Policy policy = TestPolicy("db", 40);
   policy.algorithm.kind = AlgorithmKind::kAimd;

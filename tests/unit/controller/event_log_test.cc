@@ -161,5 +161,26 @@ TEST(EventLogTest, ALogThatKeepsNothingStillCounts) {
   EXPECT_EQ(log.total(EventType::kStarted), 1);
 }
 
+TEST(EventLogTest, WhoFollowsTheLogGetsWhatIsNewer) {
+  const EventLog log = LogWithEvents(5, 3);
+  EXPECT_THAT(Ids(log.Find({.after = "7-4"}, 10)), ElementsAre("7-5"));
+  EXPECT_THAT(Ids(log.Find({.after = "7-1"}, 10)), ElementsAre("7-5", "7-4", "7-3"));
+  EXPECT_THAT(Ids(log.Find({.after = "6-99"}, 10)), ElementsAre("7-5", "7-4", "7-3"))
+      << "of the reign before";
+  EXPECT_THAT(Ids(log.Find({.after = "7-5"}, 10)), IsEmpty());
+}
+
+TEST(EventLogTest, ASpanOfTimeHasItsStartAndNotItsEnd) {
+  EventLog log(Epoch(7), 10);
+  for (int i = 0; i < 5; ++i) {
+    LogEvent event = Event(EventType::kInstanceJoined);
+    event.at = Instant{i};
+    log.Append(event);
+  }
+  EXPECT_THAT(Ids(log.Find({.since = Instant{1}, .until = Instant{3}}, 10)),
+              ElementsAre("7-3", "7-2"));
+  EXPECT_THAT(Ids(log.Find({.since = Instant{5}}, 10)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace plimsoll

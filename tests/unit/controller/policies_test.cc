@@ -1,6 +1,8 @@
 // Operators change policies while agents hold grants.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/support/core_driver.h"
 
 namespace plimsoll {
@@ -54,6 +56,33 @@ TEST_F(PoliciesTest, WhileReservationsExceedTheQuotaNobodyRises) {
   driver_.Converse(talking, absl::Seconds(3));
   EXPECT_LT(driver_.limit(agents_[0]) + driver_.limit(agents_[1]), before);
   EXPECT_GT(driver_.reserved(), 12);
+}
+
+// For the alert on broken quotas: what is above a quota and was not there at the cut is a fault.
+TEST_F(PoliciesTest, WhatACutLeavesAboveTheQuotaIsTold) {
+  const auto row = [this] { return driver_.core().TakeSnapshot(driver_.now()).dependencies.at(0); };
+  EXPECT_EQ(row().draining, 0);
+  Set({TestPolicy("db", 12)});
+  EXPECT_EQ(row().reserved, 40);
+  EXPECT_EQ(row().draining, 28);
+  driver_.Converse({agents_[0], agents_[1]}, absl::Seconds(1));
+  EXPECT_EQ(row().draining, row().reserved - 12);
+  driver_.Converse(agents_, absl::Seconds(3));
+  EXPECT_EQ(row().draining, 0);
+}
+
+TEST_F(PoliciesTest, TheTimesOfReportsAndConfirmationsAreCounted) {
+  const auto count = [](const DurationHistogram& times) {
+    return std::accumulate(times.counts().begin(), times.counts().end(), std::uint64_t{0});
+  };
+  const Snapshot before = driver_.core().TakeSnapshot(driver_.now());
+  EXPECT_GT(count(before.report_ages), 0U);
+  EXPECT_GT(count(before.push_latencies), 0U);
+  Set({TestPolicy("db", 12)});
+  driver_.Converse(agents_, absl::Seconds(3));
+  const Snapshot after = driver_.core().TakeSnapshot(driver_.now());
+  // Each of them had its limit cut, and said so.
+  EXPECT_GE(count(after.push_latencies), count(before.push_latencies) + agents_.size());
 }
 
 TEST_F(PoliciesTest, CallsThatOutliveTheCutStayReserved) {

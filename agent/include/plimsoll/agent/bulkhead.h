@@ -15,6 +15,9 @@
 namespace plimsoll {
 
 class AcquireAwaiter;
+namespace internal {
+class LimiterOf;
+}  // namespace internal
 
 // Which step of the newest grant is in force. A controller that answers keeps a bulkhead in kLease;
 // while none does, it goes down the steps, which were reserved beforehand, and never up.
@@ -116,6 +119,13 @@ class Bulkhead {
   // the bulkhead, or on the library's timer thread. It must be quick, neither block nor throw. No
   // lock is held meanwhile, and it may use the bulkhead; what comes up for other callbacks while it
   // runs follows when it has ended. Never called in a forked child.
+  //
+  // At teardown all who wait get kDraining: by Agent::Drain() and ~Agent, by ~LocalBulkhead, before
+  // these return and on their thread, except for coroutines with an executor, which go on in that,
+  // perhaps later. In such a callback the bulkhead may still be used: it refuses everything with
+  // kDraining, at once. So what a callback captures must outlive the agent (or LocalBulkhead), or
+  // be captured by value. The destructor does not wait for a callback that runs on another thread
+  // then: whoever gives callbacks that touch the bulkhead keeps it until they have all come.
   void AcquireAsync(const CallOptions& options, std::function<void(Admission)> callback,
                     CallSite site = CallSite::Here());
 
@@ -137,6 +147,7 @@ class Bulkhead {
  private:
   friend class Agent;
   friend class BulkheadFactory;
+  friend class internal::LimiterOf;
   Bulkhead(std::string dependency, internal::Limiter* limiter);
 
   const std::string dependency_;

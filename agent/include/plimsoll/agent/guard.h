@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -49,7 +50,8 @@ struct GuardOptions {
   std::chrono::nanoseconds attempt_timeout{0};
   PermitCovers permit_covers = PermitCovers::kAttempt;
   // How a thread pauses between attempts. Empty: it blocks. Fibers give their own. Called with
-  // no locks held; may return early, but then attempts come early.
+  // no locks held; may return early, but then attempts come early. Only the default one ends at
+  // once when a call is cancelled.
   std::function<void(std::chrono::nanoseconds)> pause = {};
 };
 
@@ -61,15 +63,14 @@ struct GuardOptions {
 //   call as a whole. A refusal on this side is no failure, and a probe that the bulkhead refuses
 //   gives its place back. A probe is one attempt.
 // - The deadline of an attempt is the earliest of CallOptions, Deadline::Current(), the permit's
-// and
-//   the attempt's time-out; while the function runs, it is Deadline::Current(). If it has passed,
-//   the call is refused with kDeadline, or its last outcome stands.
+//   and the attempt's time-out; while the function runs, it is Deadline::Current(). If it has
+//   passed, the call is refused with kDeadline, or its last outcome stands.
 // - Retries are bounded by the policy, by the RetryScopes this thread is in, and by the budget.
 // - If the function throws, the attempt counts as kError, nothing is tried again, and the exception
 //   goes on to the caller.
 //
 // Thread-safe. Call() runs the function in the calling thread; it allocates nothing of its own and
-// takes no lock. For asynchronous clients: GuardedCall.
+// takes no lock. For clients that do not block: CallAsync() and GuardedCall.
 class Guard {
  public:
   // Aborts if Validate(options) finds faults.
@@ -88,14 +89,21 @@ class Guard {
   //   if (charged.refused()) return Unavailable(*charged.rejection, charged.retry_after);
   template <typename F>
   auto Call(const CallOptions& options, F&& function, CallSite site = CallSite::Here()) {
+    return Call(options, std::stop_token(), std::forward<F>(function), site);
+  }
+  // The same until `stop` is requested, which ends a pause or a wait for a permit at once; then
+  // GuardReport::cancelled(). An attempt that runs is the function's own affair, but is the last.
+  template <typename F>
+  auto Call(const CallOptions& options, const std::stop_token& stop, F&& function,
+            CallSite site = CallSite::Here()) {
     using Answer = internal::GuardAnswer<std::decay_t<std::invoke_result_t<F&, const Attempt&>>>;
     GuardResult<typename Answer::Value> result;
     const RetryScope retries(retries_shared());
-    GuardedCall call(*this, options, site);
+    GuardedCall call(*this, options, stop, site);
     while (call.Begin()) {
       const DeadlineScope deadline(call.attempt().deadline);
       if (!call.End(Answer::Take(function(call.attempt()), result))) break;
-      Pause(call.pause());
+      Pause(call.pause(), stop);
     }
     static_cast<GuardReport&>(result) = call.report();
     return result;
@@ -118,7 +126,7 @@ class Guard {
     const int retries = options_.retry.attempts_max - 1;
     return retries > 0 ? retries : RetryScope::kUnlimited;
   }
-  void Pause(std::chrono::nanoseconds duration);
+  void Pause(std::chrono::nanoseconds duration, const std::stop_token& stop);
 
   const GuardOptions options_;
   const GuardLayers layers_;

@@ -13,7 +13,8 @@ namespace plimsoll {
 
 // What became of a call.
 struct GuardReport {
-  // Attempts that were made. 0: the call was refused on this side, and `rejection` says why.
+  // Attempts that were made. 0: the call was refused on this side, and `rejection` says why, or it
+  // was cancelled before there was one.
   int attempts = 0;
   // Set if the call was refused, or if a retry was (end is kRefused then, and `outcome` holds).
   std::optional<Rejection> rejection;
@@ -26,7 +27,10 @@ struct GuardReport {
   std::chrono::nanoseconds retry_after{0};
 
   bool ok() const { return attempts > 0 && outcome == Outcome::kSuccess; }
-  bool refused() const { return attempts == 0; }
+  bool refused() const { return attempts == 0 && rejection.has_value(); }
+  // Ended because its stop_token said so; without a token never. The outcome is that of the last
+  // attempt, or kCancelled if there was none.
+  bool cancelled() const { return end == RetryEnd::kCancelled; }
 };
 
 // The same with what the last attempt returned, whatever its outcome; without a value if none was

@@ -12,9 +12,21 @@ namespace plimsoll {
 
 // Settings of an Agent. Only `controllers` and `service` have to be set.
 struct AgentOptions {
-  // Where the controllers' agent planes listen: "http://10.0.0.5:7481". Several are tried in turn
-  // with random pauses; give all there are. At least one.
+  // Where the controllers' agent planes listen: "http://10.0.0.5:7481", or with https:// if they
+  // have certificates. Several are tried in turn with random pauses; give all there are. At least
+  // one.
   std::vector<std::string> controllers;
+
+  // The secret that proves to the controllers who this is, if they ask for one; never logged. Do
+  // not send it over http:// through a network that others can listen to.
+  std::string token = {};
+  // For https://: a file of PEM certificates of those who may vouch for a controller; empty: those
+  // that the system trusts. The name or address in `controllers` must be in its certificate.
+  std::string ca_file = {};
+  // The certificate, with its chain, and the key that prove who this is, as PEM files; both or
+  // none. Read once, when the agent starts.
+  std::string client_cert_file = {};
+  std::string client_key_file = {};
 
   // Which service this process is a replica of: a name of 1 to 63 letters, digits, '.', '_', '~',
   // '-' that begins and ends with a letter or digit.

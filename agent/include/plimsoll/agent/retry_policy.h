@@ -18,6 +18,8 @@ struct AttemptEnd {
   // The next attempt is not wanted earlier (HTTP Retry-After, gRPC RetryInfo). Zero or negative: it
   // did not say.
   std::chrono::nanoseconds retry_after;
+  // The dependency does not want to be asked again at all (a negative grpc-retry-pushback-ms).
+  bool final = false;
 };
 
 // When a call is tried again, apart from what the RetryBudget allows. Which outcomes are:
@@ -48,11 +50,12 @@ inline constexpr RetryPolicy kNoRetries = {.attempts_max = 1};
 
 // Why there was no further attempt.
 enum class RetryEnd {
-  kOutcome,   // the outcome is not one to try again; success is one of them
-  kAttempts,  // as many as there may be, counted over all layers; a breaker's probe has one
-  kBudget,    // the dependency's retry budget is used up
-  kDeadline,  // the pause would have ended after the deadline
-  kRefused,   // the next one was refused on this side, by limit or breaker
+  kOutcome,    // the outcome is not one to try again; success is one of them
+  kAttempts,   // as many as there may be, counted over all layers; a breaker's probe has one
+  kBudget,     // the dependency's retry budget is used up
+  kDeadline,   // the pause would have ended after the deadline
+  kRefused,    // the next one was refused on this side, by limit or breaker
+  kCancelled,  // the caller asked to stop
 };
 // "outcome", "attempts", …; of static storage.
 std::string_view ToString(RetryEnd end);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "agent/middleware/grpc/src/server_call.h"
-#include "plimsoll/agent/deadline.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -64,8 +63,7 @@ class Gate final : public MethodHandler {
     } else if (!current->Admit()) {
       Answer(param, current->Refuse(), callback_);
     } else {
-      const DeadlineScope scope(current->deadline());
-      inner_.RunHandler(param);
+      current->Run([&] { inner_.RunHandler(param); });
     }
   }
 

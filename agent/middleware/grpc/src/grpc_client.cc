@@ -6,6 +6,9 @@
 
 #include "agent/middleware/ask.h"
 #include "agent/middleware/grpc/src/grpc_deadline.h"
+#include "agent/middleware/grpc/src/interception.h"
+#include "agent/middleware/grpc/src/metadata.h"
+#include "plimsoll/agent/call_scope.h"
 #include "plimsoll/middleware/grpc_outcome.h"
 
 namespace plimsoll {
@@ -13,12 +16,9 @@ namespace {
 
 using grpc::experimental::ClientInterceptorFactoryInterface;
 using grpc::experimental::ClientRpcInfo;
-using grpc::experimental::InterceptionHookPoints;
-using grpc::experimental::Interceptor;
-using grpc::experimental::InterceptorBatchMethods;
 
 // One call: confined to whatever thread gRPC processes its batches in, one after the other.
-class ClientCall final : public Interceptor {
+class ClientCall final : public internal::Interceptor {
  public:
   ClientCall(ClientRpcInfo& info, Bulkhead& bulkhead, const GrpcClientOptions& options)
       : info_(info), bulkhead_(bulkhead), options_(options) {}
@@ -26,8 +26,8 @@ class ClientCall final : public Interceptor {
     if (permit_) permit_->Finish(Outcome::kCancelled);
   }
 
-  void Intercept(InterceptorBatchMethods* batch) override {
-    using enum InterceptionHookPoints;
+  void Intercept(internal::InterceptorBatchMethods* batch) override {
+    using enum internal::InterceptionHookPoints;
     if (batch->QueryInterceptionHookPoint(PRE_SEND_INITIAL_METADATA) && !Admit()) {
       batch->Hijack();  // comes back here with what the caller wants to receive
       return;
@@ -56,8 +56,8 @@ class ClientCall final : public Interceptor {
     return permit_.has_value();
   }
 
-  void Refuse(InterceptorBatchMethods& batch) const {
-    using enum InterceptionHookPoints;
+  void Refuse(internal::InterceptorBatchMethods& batch) const {
+    using enum internal::InterceptionHookPoints;
     if (batch.QueryInterceptionHookPoint(PRE_SEND_MESSAGE)) batch.FailHijackedSendMessage();
     if (batch.QueryInterceptionHookPoint(PRE_RECV_MESSAGE)) batch.FailHijackedRecvMessage();
     if (batch.QueryInterceptionHookPoint(PRE_RECV_STATUS)) {
@@ -77,7 +77,7 @@ class ClientCalls final : public ClientInterceptorFactoryInterface {
   ClientCalls(Bulkhead& bulkhead, GrpcClientOptions options)
       : bulkhead_(bulkhead), options_(std::move(options)) {}
 
-  Interceptor* CreateClientInterceptor(ClientRpcInfo* info) override {
+  internal::Interceptor* CreateClientInterceptor(ClientRpcInfo* info) override {
     return new ClientCall(*info, bulkhead_, options_);
   }
 
@@ -96,6 +96,17 @@ std::unique_ptr<ClientInterceptorFactoryInterface> MakeGrpcClientInterceptor(
 void CutAtDeadline(grpc::ClientContext& context, Deadline deadline) {
   const Deadline own = internal::FromGrpc(context.raw_deadline());
   context.set_deadline(internal::ToGrpc(std::min({own, Deadline::Current(), deadline})));
+}
+
+void HandOnBudget(grpc::ClientContext& context, Deadline deadline) {
+  CutAtDeadline(context, deadline);
+  const std::string left = RetriesLeftText(RetryScope::Left());
+  if (!left.empty()) context.AddMetadata(kRetriesLeftHeader, left);
+}
+
+void TakeRetriesUsed(const grpc::ClientContext& context) {
+  RetryScope::Take(ParseRetriesUsed(
+      internal::MetadataView(context.GetServerTrailingMetadata(), kRetriesUsedHeader)));
 }
 
 }  // namespace plimsoll

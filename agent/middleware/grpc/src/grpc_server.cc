@@ -8,25 +8,27 @@
 #include <utility>
 
 #include "agent/middleware/grpc/src/gated_service.h"
+#include "agent/middleware/grpc/src/interception.h"
 #include "agent/middleware/grpc/src/server_call.h"
+#include "plimsoll/agent/call_scope.h"
 
 namespace plimsoll {
 namespace {
 
-using grpc::experimental::InterceptionHookPoints;
-using grpc::experimental::Interceptor;
-using grpc::experimental::InterceptorBatchMethods;
 using grpc::experimental::ServerInterceptorFactoryInterface;
 using grpc::experimental::ServerRpcInfo;
 
 // Sees the status that a handler sends.
-class StatusWatch final : public Interceptor {
+class StatusWatch final : public internal::Interceptor {
  public:
   explicit StatusWatch(std::shared_ptr<internal::ServerCall> call) : call_(std::move(call)) {}
 
-  void Intercept(InterceptorBatchMethods* batch) override {
-    if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+  void Intercept(internal::InterceptorBatchMethods* batch) override {
+    if (batch->QueryInterceptionHookPoint(internal::InterceptionHookPoints::PRE_SEND_STATUS)) {
       call_->End(batch->GetSendStatus().error_code());
+      if (const auto used = call_->retries_used()) {
+        batch->GetSendTrailingMetadata()->emplace(kRetriesUsedHeader, std::to_string(*used));
+      }
     }
     batch->Proceed();
   }
@@ -39,7 +41,7 @@ class StatusWatches final : public ServerInterceptorFactoryInterface {
  public:
   explicit StatusWatches(const internal::ServerCallSettings& settings) : settings_(settings) {}
 
-  Interceptor* CreateServerInterceptor(ServerRpcInfo* info) override {
+  internal::Interceptor* CreateServerInterceptor(ServerRpcInfo* info) override {
     auto call = std::make_shared<internal::ServerCall>(*info, settings_);
     internal::ServerCall::Remember(call);
     return new StatusWatch(std::move(call));

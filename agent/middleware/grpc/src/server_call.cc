@@ -6,6 +6,7 @@
 
 #include "agent/middleware/ask.h"
 #include "agent/middleware/grpc/src/grpc_deadline.h"
+#include "agent/middleware/grpc/src/metadata.h"
 #include "plimsoll/middleware/grpc_outcome.h"
 
 namespace plimsoll::internal {
@@ -16,6 +17,16 @@ using grpc::experimental::ServerRpcInfo;
 std::weak_ptr<ServerCall>& LastOfThread() {
   thread_local std::weak_ptr<ServerCall> last;
   return last;
+}
+
+// The call whose handler this thread runs, and its scope.
+struct Running {
+  const ServerCall* call = nullptr;
+  const CallScope* scope = nullptr;
+};
+Running& RunsHere() {
+  thread_local Running running;
+  return running;
 }
 
 // How much earlier than by the server's clock the caller's time may be up: gRPC rounds what it
@@ -62,9 +73,24 @@ bool ServerCall::Admit() {
     refused_ = admission.rejection();
     return false;
   }
-  deadline_ = std::min(call.deadline, admission->due());
+  const CallBudget said =
+      ParseCallBudget({}, MetadataView(context.client_metadata(), kRetriesLeftHeader));
+  tell_retries_ = said.retries != RetryScope::kUnlimited;
+  budget_ = said.CutTo({std::min(call.deadline, admission->due()), settings_.options.retries_max});
   permit_.emplace(*std::move(admission));
   return true;
+}
+
+void ServerCall::Run(const std::function<void()>& handler) {
+  const CallScope scope(budget_);
+  const Running before = std::exchange(RunsHere(), {this, &scope});
+  handler();  // lets no exception out: gRPC answers them
+  RunsHere() = before;
+}
+
+std::optional<int> ServerCall::retries_used() const {
+  const auto [call, scope] = RunsHere();
+  return call == this && tell_retries_ ? std::optional(scope->retries_used()) : std::nullopt;
 }
 
 grpc::Status ServerCall::Refuse() {

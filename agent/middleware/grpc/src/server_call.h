@@ -4,11 +4,13 @@
 #include <grpcpp/support/server_interceptor.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "agent/middleware/even_spread.h"
 #include "plimsoll/agent/bulkhead.h"
+#include "plimsoll/agent/call_scope.h"
 #include "plimsoll/agent/deadline.h"
 #include "plimsoll/agent/permit.h"
 #include "plimsoll/middleware/grpc_server.h"
@@ -42,8 +44,11 @@ class ServerCall {
   bool Admit();
   // Requires !Admit(). The answer; adds when to come back.
   grpc::Status Refuse();
-  // What the caller and the bulkhead allow. Requires Admit().
-  Deadline deadline() const { return deadline_; }
+  // Calls the handler within what the caller and the bulkhead allow. Requires Admit().
+  void Run(const std::function<void()>& handler);
+  // Retries that it has used, to be told; nothing if the caller did not say how many it may use, or
+  // the handler does not run in this thread now.
+  std::optional<int> retries_used() const;
   // The handler has ended with this status.
   void End(grpc::StatusCode code);
 
@@ -56,7 +61,8 @@ class ServerCall {
   std::optional<Rejection> refused_;
   Deadline asked_;  // by the caller
   std::chrono::nanoseconds slack_{0};
-  Deadline deadline_;
+  CallBudget budget_;
+  bool tell_retries_ = false;  // the caller counts them
 };
 
 }  // namespace plimsoll::internal

@@ -7,6 +7,7 @@
 
 #include "agent/middleware/ask.h"
 #include "agent/middleware/httplib/src/retry_after.h"
+#include "plimsoll/agent/call_scope.h"
 #include "plimsoll/agent/deadline.h"
 #include "plimsoll/middleware/httplib_server.h"
 
@@ -69,6 +70,13 @@ HttplibAnswer Refused(Rejection rejection) {
   return answer;
 }
 
+void TellRetriesLeft(const std::string& header, httplib::Request& request) {
+  if (header.empty()) return;
+  request.headers.erase(header);
+  const std::string left = RetriesLeftText(RetryScope::Left());
+  if (!left.empty()) request.set_header(header, left);
+}
+
 void TellTimeLeft(const std::string& header, nanoseconds left, httplib::Request& request) {
   if (header.empty()) return;
   const auto ms = std::chrono::floor<std::chrono::milliseconds>(left);
@@ -104,12 +112,16 @@ HttplibAnswer SendBy(Deadline deadline, httplib::Client& client, const httplib::
   SetTimeouts(client, times);
   httplib::Request sent = request;
   TellTimeLeft(options.time_left_header, left, sent);
+  TellRetriesLeft(options.retries_left_header, sent);
   BodyReader reader(times, sent);
   HttplibAnswer answer{client.send(sent)};
   const bool cancelled = answer.result.error() == httplib::Error::Canceled;
   answer.outcome = OutcomeOf(answer.result, cancelled ? reader.cut() : times.up());
   reader.MoveTo(answer.result);
   if (answer.result) {
+    if (!options.retries_left_header.empty()) {
+      RetryScope::Take(ParseRetriesUsed(answer.result->get_header_value(kRetriesUsedHeader)));
+    }
     answer.retry_after =
         internal::ParseRetryAfter(answer.result->get_header_value("Retry-After"),
                                   answer.result->get_header_value("Date"), options.retry_after_max);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "agent/middleware/ask.h"
-#include "agent/middleware/httplib/src/time_left.h"
+#include "plimsoll/agent/call_scope.h"
 #include "plimsoll/agent/deadline.h"
 
 namespace plimsoll::internal {
@@ -21,9 +21,10 @@ constexpr int kStatusUnavailable = 503;
 struct Current {
   const httplib::Request* request = nullptr;
   bool admitted = false;
-  bool close = false;  // after the answer
+  bool close = false;         // after the answer
+  bool tell_retries = false;  // the caller counts them
   std::optional<Permit> permit;
-  std::optional<DeadlineScope> scope;
+  std::optional<CallScope> scope;
 };
 
 std::optional<Current>& CurrentOfThread() {
@@ -87,6 +88,10 @@ httplib::Server::HandlerResponse RequestGate::OnPreRouting(const httplib::Reques
 void RequestGate::OnPostRouting(const httplib::Request& request, httplib::Response& response) {
   if (options_.post_routing) options_.post_routing(request, response);
   const Current* current = Find(request);
+  if (current != nullptr && current->scope && current->tell_retries) {
+    response.headers.erase(kRetriesUsedHeader);
+    response.set_header(kRetriesUsedHeader, std::to_string(current->scope->retries_used()));
+  }
   if (current != nullptr && current->close && !response.body.empty()) CloseAfter(response);
 }
 
@@ -103,7 +108,9 @@ bool RequestGate::Admit(const httplib::Request& request, httplib::Response& resp
   current.request = &request;
   current.admitted = true;
   if (options_.exempt && options_.exempt(request)) return true;
-  const CallOptions call = CallOf(request);
+  CallOptions call = options_.call ? Bounded(options_.call(request)) : CallOptions();
+  const CallBudget said = BudgetOf(request);
+  call.deadline = std::min(call.deadline, said.deadline);
   Admission admission = Ask(bulkhead_, call, CallSite::Here());
   if (!admission) {
     current.admitted = false;
@@ -112,17 +119,23 @@ bool RequestGate::Admit(const httplib::Request& request, httplib::Response& resp
     return false;
   }
   current.permit.emplace(*std::move(admission));
-  current.scope.emplace(std::min(call.deadline, current.permit->due()));
+  current.tell_retries = said.retries != RetryScope::kUnlimited;
+  const int retries = std::min(said.retries, options_.retries_max);
+  current.scope.emplace(CallBudget{std::min(call.deadline, current.permit->due()), retries});
   return true;
 }
 
-CallOptions RequestGate::CallOf(const httplib::Request& request) const {
-  CallOptions call = options_.call ? Bounded(options_.call(request)) : CallOptions();
-  if (options_.time_left_header.empty()) return call;
-  const auto left =
-      ParseTimeLeft(HeaderView(request, options_.time_left_header), options_.time_left_max);
-  if (left) call.deadline = std::min(call.deadline, Deadline::In(*left));
-  return call;
+// What the caller says; it may say nothing of one or both.
+CallBudget RequestGate::BudgetOf(const httplib::Request& request) const {
+  const auto header = [&](const std::string& name) {
+    return name.empty() ? std::string_view() : HeaderView(request, name);
+  };
+  CallBudget said =
+      ParseCallBudget(header(options_.time_left_header), header(options_.retries_left_header));
+  if (!said.deadline.never()) {
+    said.deadline = std::min(said.deadline, Deadline::In(options_.time_left_max));
+  }
+  return said;
 }
 
 void RequestGate::Refuse(Rejection rejection, httplib::Response& response) {

@@ -6,6 +6,7 @@
 
 #include "agent/middleware/even_spread.h"
 #include "plimsoll/agent/bulkhead.h"
+#include "plimsoll/agent/call_scope.h"
 #include "plimsoll/agent/permit.h"
 #include "plimsoll/middleware/httplib_server.h"
 
@@ -31,7 +32,7 @@ class RequestGate {
  private:
   // Takes the permit or writes the refusal.
   bool Admit(const httplib::Request& request, httplib::Response& response);
-  CallOptions CallOf(const httplib::Request& request) const;
+  CallBudget BudgetOf(const httplib::Request& request) const;
   void Refuse(Rejection rejection, httplib::Response& response);
 
   Bulkhead& bulkhead_;

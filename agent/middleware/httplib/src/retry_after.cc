@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/middleware/httplib/src/time_left.h"
+#include "agent/middleware/httplib/src/digits.h"
 
 namespace plimsoll::internal {
 namespace {

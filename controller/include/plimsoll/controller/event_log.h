@@ -106,6 +106,11 @@ class EventLog {
     std::optional<Reason> reason = {};
     // Only events older than this id, for paging. Empty: from the newest.
     std::string before = {};
+    // Only events newer than this id, for who follows the log. Empty: from the oldest.
+    std::string after = {};
+    // Only events in [since, until).
+    std::optional<Instant> since = {};
+    std::optional<Instant> until = {};
   };
 
   EventLog(Epoch epoch, int keep);
@@ -119,6 +124,8 @@ class EventLog {
   std::int64_t total(EventType type) const;
 
  private:
+  std::size_t BeginOf(const Filter& filter) const;
+
   Epoch epoch_;
   std::size_t keep_;
   std::int64_t next_ = 1;

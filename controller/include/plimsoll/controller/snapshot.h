@@ -12,7 +12,9 @@
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/core/breaker.h"
+#include "plimsoll/core/duration_histogram.h"
 #include "plimsoll/core/grant.h"
+#include "plimsoll/core/histogram.h"
 #include "plimsoll/core/reason.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
@@ -24,6 +26,18 @@ namespace plimsoll {
 enum class LeaseStage { kLease, kBase, kReserve };
 // "LEASE", "BASE", "RESERVE"; of static storage.
 std::string_view ToString(LeaseStage stage);
+
+// What agents have reported of calls, added up since this reign or the session began. Who reads it
+// twice knows what happened in between.
+struct CallTotals {
+  std::int64_t admitted = 0;
+  std::int64_t rejected = 0;  // for whatever reason; with kObserve, what would have been
+  std::int64_t failed = 0;    // ended by overload
+};
+
+// How many calls ended with which latency, by bucket of LatencyHistogram. Counts wrap around, so
+// differences of up to 2^32 calls are right.
+using LatencyCounts = std::array<std::uint32_t, LatencyHistogram::kBuckets>;
 
 // One instance at one dependency.
 struct LimitRow {
@@ -41,6 +55,7 @@ struct LimitRow {
   Calls wanted = 0;    // what it could use, before the quota
   Calls in_flight = 0;
   Calls in_flight_max = 0;
+  CallTotals calls;
   Steps steps;  // of the newest grant
   Explanation explanation;
   LeaseStage stage = LeaseStage::kLease;  // as the books see it: which step the holds still cover
@@ -91,6 +106,9 @@ struct DependencyRow {
   std::int64_t granted = 0;  // sum of the newest limits
   // Sum of the reservations; <= quota but after a cut, or after a change from observe to enforce.
   std::int64_t reserved = 0;
+  // The part of `reserved` above the quota that may be there: what an earlier, larger quota gave
+  // and its holders have not given back yet. It only falls until the next cut.
+  std::int64_t draining = 0;
   // Part of `reserved` held for sessions that are silent for longer than the lease.
   std::int64_t orphaned = 0;
   std::int64_t wanted = 0;
@@ -108,6 +126,8 @@ struct DependencyRow {
   absl::Duration latency_mean;  // of the calls that completed, over the last windows; likewise:
   absl::Duration latency_p50;
   absl::Duration latency_p99;
+  CallTotals calls;
+  LatencyCounts latencies{};
   std::array<std::int64_t, kWindowOutcomes> windows_total{};
   std::int64_t shares_clamped_total = 0;
   // [reason][0: down, 1: up]
@@ -135,6 +155,10 @@ struct Snapshot {
   int held_syncs = 0;
   std::array<std::int64_t, kSyncResults> syncs_total{};
   std::int64_t instances_expired_total = 0;
+  DurationHistogram report_ages;     // of connected instances, at every tick
+  DurationHistogram push_latencies;  // from a new limit to the report that it is installed
+  // What each event has cost, ticks included: filled in by whoever feeds the core.
+  DurationHistogram event_times;
   std::int64_t writes_total = 0;
   std::int64_t write_failures_total = 0;
 };

@@ -11,7 +11,10 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/access.h"
 #include "plimsoll/http/config_facts.h"
+#include "plimsoll/http/console.h"
+#include "plimsoll/http/tls.h"
 
 namespace plimsoll {
 
@@ -25,6 +28,7 @@ struct ListenAddress {
 // What one listener accepts. A client that breaks a limit is answered if possible, and cut off.
 struct ListenerLimits {
   int connections_max = 1024;             // more are closed at once, and counted
+  int connections_per_address_max = 0;    // the same, of one client address; 0: no such limit
   std::uint32_t header_bytes_max = 8192;  // request line and headers together
   std::uint64_t body_bytes_max = 1 << 20;
   // For a request to arrive whole, from its first byte: cuts off clients that trickle.
@@ -44,9 +48,19 @@ struct ServerOptions {
   // Names, beside loopback names and the listen address, by which browsers may call the operator
   // plane: the defence against DNS rebinding.
   std::vector<std::string> api_hosts;
+  // Who may do what. Whoever listens beyond loopback must give rules.
+  AccessRules access = OpenAccess();
+  RateLimit api_rate_limit;
+  // Of both planes; without a context they are not encrypted.
+  TlsMaterial tls;
+  Console console;  // none by default
   absl::Duration tick = absl::Milliseconds(250);
   // Series for single instances are exported up to this many pairs of dependency and instance.
   int metrics_pairs_max = 2000;
+  // What /v1/timeseries remembers: one value per step, 1440 steps at most.
+  absl::Duration history_step = absl::Seconds(5);  // [1 s, history_keep]
+  absl::Duration history_keep = absl::Hours(1);
+  int watchers_max = 256;  // event streams of /v1/watch; more are refused
   // What /v1/status and build_info tell.
   std::string version;
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
@@ -84,6 +98,17 @@ class Server {
 
   // What GET /v1/config tells from now on. Thread-safe while the server runs.
   void SetConfig(ConfigFacts facts);
+
+  // These rules hold from the next request on, also on connections there are. Thread-safe while the
+  // server runs.
+  void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit);
+
+  // Connections to come are encrypted with these certificates, or not at all without a context;
+  // those there are stay as they are. Thread-safe while the server runs.
+  void SetTls(const TlsMaterial& tls);
+  // The configuration was read again and cannot be used; what holds stays in force. For metrics.
+  // Thread-safe.
+  void NoteReloadFailed();
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.

@@ -36,4 +36,11 @@ std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface> MakeGrpcC
 // CutAtDeadline(context, Deadline::In(call_deadline)).
 void CutAtDeadline(grpc::ClientContext& context, Deadline deadline = Deadline::Never());
 
+// The same, and the callee is told how many retries it may cause: RetryScope::Left(), if there is a
+// bound. Once for a context.
+void HandOnBudget(grpc::ClientContext& context, Deadline deadline = Deadline::Never());
+// After the call has ended, in the thread of the RetryScopes: takes from them what the callee says
+// that it has used.
+void TakeRetriesUsed(const grpc::ClientContext& context);
+
 }  // namespace plimsoll

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/call_options.h"
+#include "plimsoll/agent/retry_scope.h"
 
 namespace plimsoll {
 
@@ -30,6 +31,11 @@ struct GrpcServerOptions {
   // this range so that they do not come back together. 1 ms <= min <= max <= an hour.
   std::chrono::milliseconds pushback_min{100};
   std::chrono::milliseconds pushback_max{2000};
+
+  // The most retries that the work for a call may cause, here and further down; negative: none. A
+  // caller that says fewer (kRetriesLeftHeader, see HandOnBudget()) is told by a synchronous
+  // handler's trailers how many were used.
+  int retries_max = RetryScope::kUnlimited;
 };
 
 // Lists every violation as name, value and rule. OK if there is none.
@@ -40,7 +46,8 @@ absl::Status Validate(const GrpcServerOptions& options);
 // StatusOf(), and neither parsed nor handled. The permit ends as OutcomeOfStatus() says of the
 // handler's status; if the caller went away first, as kTimeout if its deadline had passed, else as
 // kCancelled. While a synchronous handler runs, and a callback handler makes its reactor,
-// Deadline::Current() is what the caller and the bulkhead allow.
+// Deadline::Current() is what the caller and the bulkhead allow, and RetryScope::Left() what the
+// caller and the options do.
 //
 //   GrpcServerGate gate(bulkhead);
 //   grpc::ServerBuilder builder;

@@ -17,6 +17,9 @@ namespace plimsoll {
 struct HttplibClientOptions {
   // Header in which the dependency is told how many milliseconds are left. Empty: none.
   std::string time_left_header = "Plimsoll-Time-Left-Ms";
+  // Header in which it is told how many retries it may cause, RetryScope::Left(), if there is a
+  // bound. What it says that it has used is taken from the scopes. Empty: none of both.
+  std::string retries_left_header = "Plimsoll-Retries-Left";
   // Longest time for making the connection; a quarter of the time left if that is less.
   std::chrono::nanoseconds connect_max{1'000'000'000};
   // Longest time of a call for which neither permit, caller nor scope names a deadline.

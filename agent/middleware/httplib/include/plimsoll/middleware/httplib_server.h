@@ -11,6 +11,7 @@
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/call_options.h"
 #include "plimsoll/agent/outcome.h"
+#include "plimsoll/agent/retry_scope.h"
 
 namespace plimsoll {
 
@@ -30,6 +31,13 @@ struct HttplibServerOptions {
   // it: digits only, cut to `time_left_max`; anything else counts as absent. Empty: not looked at.
   std::string time_left_header = "Plimsoll-Time-Left-Ms";
   std::chrono::milliseconds time_left_max{600'000};  // 1 ms to a day
+
+  // Header with the number of retries that the work for the request may cause, here and further
+  // down, as the client sends it: 1 to 9 digits; anything else counts as absent. The answer says in
+  // kRetriesUsedHeader how many it used, if its head is written after that. Empty: not looked at.
+  std::string retries_left_header = "Plimsoll-Retries-Left";
+  // The most that any request may cause, whatever it says; negative: none.
+  int retries_max = RetryScope::kUnlimited;
 
   // Refusals spread Retry-After evenly over this range, so that clients do not come back together.
   // 1 <= min <= max <= 3600.
@@ -56,7 +64,7 @@ absl::Status Validate(const HttplibServerOptions& options);
 //
 // The permit ends, as OutcomeOfStatus() says, when the answer has been written, a streamed one
 // included, also if the handler throws. Until then Deadline::Current() of the handler's thread is
-// what the caller and the bulkhead allow.
+// what the caller and the bulkhead allow, and RetryScope::Left() what caller and options do.
 //
 // Call it once, before the server listens; `bulkhead` must outlive the server. Returns the faults
 // that Validate() finds, and changes nothing then.

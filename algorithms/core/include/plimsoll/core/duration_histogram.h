@@ -6,7 +6,7 @@
 
 #include "absl/time/time.h"
 
-namespace plimsoll::internal {
+namespace plimsoll {
 
 // Counts durations in the buckets that all of Plimsoll's duration metrics share.
 // Thread-compatible.
@@ -32,4 +32,4 @@ class DurationHistogram {
   double sum_seconds_ = 0;
 };
 
-}  // namespace plimsoll::internal
+}  // namespace plimsoll

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -15,14 +14,6 @@ inline std::optional<long long> ParseDigits(std::string_view text, std::size_t d
   long long number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
-}
-
-// What a caller says of the time it waits: nothing if it is malformed.
-inline std::optional<std::chrono::milliseconds> ParseTimeLeft(std::string_view text,
-                                                              std::chrono::milliseconds max) {
-  const auto number = ParseDigits(text);
-  if (!number) return {};
-  return std::min(std::chrono::milliseconds(*number), max);
 }
 
 }  // namespace plimsoll::internal

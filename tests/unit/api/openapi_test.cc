@@ -1,0 +1,120 @@
+// The description of the API and the routes of the operator plane say the same.
+#include "api/http/src/openapi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "api/http/src/operator_plane.h"
+
+namespace plimsoll::internal {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::ElementsAreArray;
+
+// "GET /v1/limits", with the names of its query parameters.
+using Operations = std::map<std::string, std::set<std::string>>;
+
+class NoController final : public ControllerView {
+ public:
+  void GetSnapshot(std::function<void(std::shared_ptr<const Snapshot>)> /*then*/) override {}
+  void FindEvents(EventLog::Filter /*filter*/, int /*limit*/,
+                  std::function<void(std::vector<LogEvent>)> /*then*/) override {}
+  void GetEvent(std::string /*id*/,
+                std::function<void(std::optional<LogEvent>)> /*then*/) override {}
+  std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return ""; }
+  bool shutting_down() const override { return false; }
+};
+
+Operations Served() {
+  NoController controller;
+  const OperatorPlane plane(controller, HostCheck("127.0.0.1", {}), {"", "", ""}, RealClock());
+  Operations operations;
+  plane.router().Visit([&operations](const Route& route) {
+    operations[std::string(route.method) + " " + route.pattern] = {route.parameters.begin(),
+                                                                   route.parameters.end()};
+  });
+  return operations;
+}
+
+const Json& Resolve(const Json& document, const Json& value) {
+  if (!value.contains("$ref")) return value;
+  return document.at(Json::json_pointer(value["$ref"].get<std::string>().substr(1)));
+}
+
+void AddParameters(const Json& document, const Json& holder, std::set<std::string>& names) {
+  if (!holder.contains("parameters")) return;
+  for (const Json& parameter : holder["parameters"]) {
+    const Json& resolved = Resolve(document, parameter);
+    if (resolved["in"] == "query") names.insert(resolved["name"].get<std::string>());
+  }
+}
+
+Operations Described() {
+  const Json document = Json::parse(OpenapiJson());
+  Operations operations;
+  for (const auto& [path, item] : document["paths"].items()) {
+    for (const char* method : {"get", "put", "patch", "post", "delete"}) {
+      if (!item.contains(method)) continue;
+      std::string key(method);
+      for (char& c : key) c = static_cast<char>(c - 'a' + 'A');
+      std::set<std::string>& names = operations[key + " " + path];
+      AddParameters(document, item, names);
+      AddParameters(document, item[method], names);
+    }
+  }
+  return operations;
+}
+
+// What is described and not served yet: to be emptied.
+std::set<std::string> NotMerged() {
+  std::ifstream file(std::string(PLIMSOLL_TESTS_DIR) + "/../../contract/not_merged.json");
+  return Json::parse(file).get<std::set<std::string>>();
+}
+
+TEST(OpenapiTest, EveryRouteIsDescribedWithItsParameters) {
+  const Operations described = Described();
+  for (const auto& [operation, parameters] : Served()) {
+    ASSERT_TRUE(described.contains(operation)) << operation << " is missing in api/openapi.yaml";
+    EXPECT_THAT(described.at(operation), ElementsAreArray(parameters)) << operation;
+  }
+}
+
+TEST(OpenapiTest, WhatIsDescribedIsServed) {
+  const Operations served = Served();
+  const std::set<std::string> exceptions = NotMerged();
+  for (const auto& [operation, parameters] : Described()) {
+    EXPECT_NE(served.contains(operation), exceptions.contains(operation))
+        << operation << " must be either served or listed in tests/contract/not_merged.json";
+  }
+}
+
+TEST(OpenapiTest, EveryReferenceLeadsSomewhere) {
+  const Json document = Json::parse(OpenapiJson());
+  const std::function<void(const Json&)> check = [&](const Json& value) {
+    if (value.is_object() && value.contains("$ref")) {
+      const std::string reference = value["$ref"];
+      EXPECT_TRUE(document.contains(Json::json_pointer(reference.substr(1)))) << reference;
+    }
+    if (value.is_structured()) {
+      for (const Json& part : value) check(part);
+    }
+  };
+  check(document);
+}
+
+TEST(OpenapiTest, NumbersAreNumbersAndQuotedTextIsText) {
+  const Json document = Json::parse(OpenapiJson());
+  EXPECT_EQ(document["openapi"], "3.1.0");
+  EXPECT_EQ(document["info"]["version"], "v1");
+  EXPECT_EQ(document["components"]["schemas"]["Seconds"]["type"], Json({"number", "null"}));
+  EXPECT_EQ(document["components"]["schemas"]["Problem"]["properties"]["status"]["minimum"], 300);
+}
+
+}  // namespace
+}  // namespace plimsoll::internal
