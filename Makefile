@@ -1,5 +1,5 @@
 # All that a new user needs. The presets in CMakePresets.json hold the truth.
-.PHONY: help setup demo run simulate dashboards dashboards-build dashboards-shots metrics-reference test bench lint format \
+.PHONY: help setup setup-web demo run simulate dashboards dashboards-build dashboards-shots metrics-reference test bench lint format \
   clean
 .DEFAULT_GOAL := help
 
@@ -18,6 +18,9 @@ help:
 setup:
 	@.ci/setup
 
+setup-web:
+	@.ci/setup --web
+
 demo: setup
 	@.ci/build release agent/examples/all controller/main/all
 	@build/release/bin/plimsoll-demo $(DEMO_FLAGS)
@@ -35,10 +38,10 @@ simulate: setup
 	@build/release/bin/plimsoll simulate $(or $(SCENARIO),api/cli/examples/payments.yaml) $(SIMULATE_FLAGS)
 
 # The libraries that draw are a large installation (490 MB), and so are not part of the tests.
-dashboards: setup .dashboards-drawing
+dashboards: setup-web .dashboards-drawing
 	@node dashboards/live/show.mjs build/release/bin
 
-dashboards-shots: setup .dashboards-drawing
+dashboards-shots: setup-web .dashboards-drawing
 	@node dashboards/live/show.mjs build/release/bin --shots build/dashboards
 
 .PHONY: .dashboards-drawing
@@ -58,7 +61,7 @@ metrics-reference: setup
 	@.ci/build release agent/examples/all controller/main/all
 	@node dashboards/catalogue/reference.mjs build/release/bin dashboards/METRICS.md
 
-test: setup
+test: setup-web
 	@.ci/test
 
 bench: setup

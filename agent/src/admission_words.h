@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/in_flight.h"
+#include "agent/src/time_in_flight.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
 

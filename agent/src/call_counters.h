@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/src/sample_cells.h"
 #include "agent/src/thread_stripe.h"
 #include "plimsoll/agent/bulkhead_options.h"
 #include "plimsoll/agent/outcome.h"
@@ -17,9 +18,10 @@ namespace plimsoll::internal {
 
 // How calls ended, counted since the beginning and never reset: a window is the difference of two
 // readings, so a count that comes late lands in the next window and none is lost. Successes and
-// drops have a histogram each; that makes an ending one atomic addition, and no number has to be
-// derived from two that were read at different times. The rarer kinds of each cost one addition
-// more. Everything counts as many as the call has units. Thread-safe.
+// drops have a histogram each, so no number has to be derived from two that were read at different
+// times; a success is mostly counted in a cell of its thread, without an atomic addition. The rarer
+// kinds of each cost one addition more. Everything counts as many as the call has units.
+// Thread-safe.
 class CallCounters {
  public:
   using Buckets = std::array<std::atomic<std::uint64_t>, LatencyHistogram::kBuckets>;
@@ -30,7 +32,7 @@ class CallCounters {
         Add(errors_, units);
         [[fallthrough]];
       case Outcome::kSuccess:
-        return AddSample(succeeded_, latency_ns, units);
+        return CountSuccess(ThreadStripe(), latency_ns, units);
       case Outcome::kTimeout:
         Add(timeouts_, units);
         [[fallthrough]];
@@ -43,10 +45,19 @@ class CallCounters {
         return Add(ignored_, units);
     }
   }
+  // kSuccess, by the thread of this stripe.
+  void CountSuccess(int stripe, std::int64_t latency_ns, Calls units) {
+    const std::size_t bucket = LatencyHistogram::BucketOf(latency_ns);
+    if (stripe != kNoStripe && cells_.Count(stripe, bucket, units)) [[likely]]
+      return;
+    succeeded_[bucket].fetch_add(static_cast<std::uint64_t>(units), std::memory_order_relaxed);
+  }
   void CountLeaked(Calls units) { Add(leaked_, units); }
   void CountOverrun(Calls units) { Add(overran_, units); }
 
-  std::uint64_t succeeded(std::size_t bucket) const { return Read(succeeded_[bucket]); }
+  std::uint64_t succeeded(std::size_t bucket) const {
+    return Read(succeeded_[bucket]) + cells_.count(bucket);
+  }
   std::uint64_t dropped(std::size_t bucket) const { return Read(dropped_[bucket]); }
   std::int64_t ignored() const { return Read(ignored_); }
   // Of the succeeded, of the dropped, of the ignored.
@@ -75,8 +86,9 @@ class CallCounters {
   std::atomic<std::int64_t> errors_{0};
   std::atomic<std::int64_t> timeouts_{0};
   std::atomic<std::int64_t> cancelled_{0};
-  Buckets succeeded_{};
+  Buckets succeeded_{};  // those without a cell
   Buckets dropped_{};
+  SampleCells cells_;
 };
 
 // Units of refused calls by class and reason, counted since the beginning. Thread-safe.
@@ -86,11 +98,12 @@ class RejectCounters {
     counts_[priority][static_cast<std::size_t>(reason)].fetch_add(units, std::memory_order_relaxed);
   }
   // One unit of the first class, by the limit: what is refused most often, and has to cost nothing.
-  void CountPlain() { plain_.Increment(); }
+  void CountPlain() { plain_.Add(1); }
 
   std::int64_t of(std::size_t priority, std::size_t reason) const {
     const std::int64_t count = counts_[priority][reason].load(std::memory_order_relaxed);
-    return priority == 0 && reason == kPlain ? count + plain_.Read() : count;
+    return priority == 0 && reason == kPlain ? count + static_cast<std::int64_t>(plain_.Read())
+                                             : count;
   }
   // Of all classes.
   std::int64_t operator[](std::size_t reason) const {
@@ -106,7 +119,7 @@ class RejectCounters {
   static constexpr auto kPlain = static_cast<std::size_t>(RejectReason::kLimit);
 
   std::array<ByReason, kPriorityClassesMax> counts_{};
-  StripedCounter plain_;
+  StripedSum plain_;
 };
 
 // How long the calls in flight were at the limit. An approximation: two threads that pass the

@@ -9,9 +9,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-thread_local Deadline current_deadline;
-
 }  // namespace
+
+namespace internal {
+thread_local constinit Deadline current_deadline;
+}  // namespace internal
+using internal::current_deadline;
 
 Deadline Deadline::In(nanoseconds left) {
   if (left == nanoseconds::max()) return Never();
@@ -25,8 +28,6 @@ Deadline Deadline::At(std::chrono::steady_clock::time_point when) {
   if (when == TimePoint::max()) return Never();
   return In(when - std::chrono::steady_clock::now());
 }
-
-Deadline Deadline::Current() { return current_deadline; }
 
 nanoseconds Deadline::left() const {
   return never() ? nanoseconds::max() : nanoseconds(ns_ - RealClock().Now().ns);

@@ -4,41 +4,26 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/time/time.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
 
 namespace plimsoll::internal {
 
-// The request path counts time in units of 1024 ns of the lease clock, so that the words below
-// have room for it.
-inline constexpr int kUnitLog2 = 10;
-constexpr std::uint64_t UnitOf(Instant at) {
-  return static_cast<std::uint64_t>(at.ns >> kUnitLog2);
-}
-inline absl::Duration FromUnits(std::int64_t units) {
-  return absl::Nanoseconds(units * (std::int64_t{1} << kUnitLog2));
-}
-
-// The calls in flight and the integral of that number over time, in one word:
+// The calls in flight, in one word:
 //
 //   bits 0..19   calls in flight
 //   bit  20      orphaned: the owner is gone, the last call to end cleans up
 //   bit  21      waiting: callers wait for a place, so whoever leaves must look after them
-//   bits 22..63  A = sum of the times calls ended at - sum of the times they entered at,
-//                in units, modulo 2^42
 //
-// A call of cost c counts as c calls.
+// A call of cost c counts as c calls. Entering and leaving are one atomic addition each, of a
+// constant: an operand that depended on the time would make the addition, for which the processor
+// stops, wait for the clock's arithmetic. Time is counted apart (time_in_flight.h).
 //
-// The integral up to a time t is then A + calls * t: one load tells it exactly, and entering and
-// leaving are one atomic addition each. The low field neither carries nor borrows as long as
-// 0 <= calls < 2^20. Callers that will be refused are in it for an instant, so it can exceed the
-// limit by the number of threads that are between Enter() and their Leave(): with a limit of at
-// most kCallsMax = 10^6, that leaves room for 48,575 of them at once. Costs above 1 enter by
-// TryEnter(), which does not go beyond the limit even for an instant.
-//
-// The integral of one interval is read from a difference modulo 2^42 units; it is right up to 2^41
-// units = 2.2 million call-seconds. Thread-safe.
+// The low field neither carries nor borrows as long as 0 <= calls < 2^20. Callers that will be
+// refused are in it for an instant, so it can exceed the limit by the number of threads that are
+// between Enter() and their Leave(): with a limit of at most kCallsMax = 10^6, that leaves room for
+// 48,575 of them at once. Costs above 1 enter by TryEnter(), which does not go beyond the limit
+// even for an instant. Thread-safe.
 class InFlight {
  public:
   // One consistent reading.
@@ -46,12 +31,6 @@ class InFlight {
     Calls calls = 0;
     bool orphaned = false;
     bool waiting = false;
-    std::uint64_t sum = 0;  // A
-
-    // The integral of calls over time up to `at`, in units modulo 2^42.
-    std::uint64_t IntegralAt(Instant at) const {
-      return (sum + static_cast<std::uint64_t>(calls) * UnitOf(at)) & kSumMask;
-    }
   };
 
   // Proof that a call is counted. Only Enter() and TryEnter() make it.
@@ -81,8 +60,13 @@ class InFlight {
   // Counts a call. Sequentially consistent: half of rule A3, whose other half is the load of the
   // admission word that must follow.
   Entered Enter(Instant at) {
-    const std::uint64_t before = word_.fetch_add(Delta(at, 1), std::memory_order_seq_cst);
-    return {at, CallsOf(before) + 1, (before & kWaiting) != 0};
+    return Enter([at] { return at; });
+  }
+  // The same; `at` is asked for the moment afterwards.
+  template <typename At>
+  Entered Enter(const At& at) {
+    const std::uint64_t before = word_.fetch_add(1, std::memory_order_seq_cst);
+    return {at(), CallsOf(before) + 1, (before & kWaiting) != 0};
   }
 
   // As Enter() for a call of this cost, unless more than `most` would be in flight with it.
@@ -90,14 +74,13 @@ class InFlight {
     std::uint64_t before = word_.load(std::memory_order_relaxed);
     do {
       if (CallsOf(before) > most - cost) return std::nullopt;
-    } while (!word_.compare_exchange_weak(before, before + Delta(at, cost),
-                                          std::memory_order_seq_cst, std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(before, before + Units(cost), std::memory_order_seq_cst,
+                                          std::memory_order_relaxed));
     return Entered(at, CallsOf(before) + cost, (before & kWaiting) != 0);
   }
 
-  // Undoes an entry at `at` to the last bit, or ends a call that entered earlier.
-  [[nodiscard]] Left Leave(Instant at, Calls cost = 1) {
-    const std::uint64_t before = word_.fetch_sub(Delta(at, cost), std::memory_order_acq_rel);
+  [[nodiscard]] Left Leave(Calls cost = 1) {
+    const std::uint64_t before = word_.fetch_sub(Units(cost), std::memory_order_acq_rel);
     return {(before & kOrphan) != 0 && CallsOf(before) == cost, (before & kWaiting) != 0};
   }
 
@@ -118,14 +101,7 @@ class InFlight {
   // the word before it is counted here, or has ended.
   Reading Read() const { return Parse(word_.load(std::memory_order_seq_cst)); }
 
-  // The signed difference of two integrals.
-  static constexpr std::int64_t Difference(std::uint64_t later, std::uint64_t earlier) {
-    return static_cast<std::int64_t>((later - earlier) << kSumShift) >> kSumShift;
-  }
-
  private:
-  static constexpr int kSumShift = 22;
-  static constexpr std::uint64_t kSumMask = (std::uint64_t{1} << (64 - kSumShift)) - 1;
   static constexpr std::uint64_t kOrphan = std::uint64_t{1} << 20;
   static constexpr std::uint64_t kWaiting = std::uint64_t{1} << 21;
   static constexpr std::uint64_t kCallsMask = kOrphan - 1;
@@ -135,13 +111,9 @@ class InFlight {
     return static_cast<Calls>(word & kCallsMask);
   }
   static constexpr Reading Parse(std::uint64_t word) {
-    return {CallsOf(word), (word & kOrphan) != 0, (word & kWaiting) != 0, word >> kSumShift};
+    return {CallsOf(word), (word & kOrphan) != 0, (word & kWaiting) != 0};
   }
-  // What entering adds and leaving takes away.
-  static constexpr std::uint64_t Delta(Instant at, Calls cost) {
-    const auto units = static_cast<std::uint64_t>(cost);
-    return units - ((units * UnitOf(at)) << kSumShift);
-  }
+  static constexpr std::uint64_t Units(Calls cost) { return static_cast<std::uint64_t>(cost); }
 
   std::atomic<std::uint64_t> word_{0};
 };

@@ -9,23 +9,19 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/src/admission_words.h"
-#include "agent/src/call_counters.h"
 #include "agent/src/call_request.h"
 #include "agent/src/due_work.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/in_flight.h"
 #include "agent/src/limit_journal.h"
+#include "agent/src/limiter_state.h"
 #include "agent/src/permit_queue.h"
 #include "agent/src/permit_watch.h"
 #include "agent/src/queue_owner.h"
-#include "agent/src/rolling_max.h"
-#include "agent/src/service_time.h"
 #include "agent/src/share.h"
 #include "agent/src/tenant_table.h"
 #include "agent/src/timers.h"
-#include "agent/src/window_cutter.h"
 #include "plimsoll/agent/bulkhead.h"
 #include "plimsoll/agent/bulkhead_options.h"
 #include "plimsoll/agent/outcome.h"
@@ -56,15 +52,24 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   // call; for limiters that no agent's thread sees to.
   void SetDueWork(std::unique_ptr<DueWork> work) { due_work_ = std::move(work); }
   // Requires due work.
-  void SetDue(Instant at) { due_ns_.store(at.ns, std::memory_order_relaxed); }
-  bool IsDue(Instant at) const { return at.ns >= due_ns_.load(std::memory_order_relaxed); }
+  void SetDue(Instant at) { in_force_.due_ns.store(at.ns, std::memory_order_relaxed); }
+  bool IsDue(Instant at) const { return at.ns >= in_force_.due_ns.load(std::memory_order_relaxed); }
 
   // The owner's last call: admits nothing any more, and deletes the limiter as soon as no permit
   // needs it. TryAcquire() must not be called at the same time or later.
   void Abandon();
 
-  // A call of one unit and the first class: the shortest way.
-  Admission TryAcquire(CallSite site = CallSite::Here());
+  // A call of one unit and the first class: the shortest way. Shortest of all is a refusal, which
+  // is what there is most of when there is too much.
+  Admission TryAcquire(CallSite site = CallSite::Here()) {
+    if (counted_.in_flight.calls() < in_force_.words.Highest()) return EnterPlain(site);
+    if (in_force_.observing.load(std::memory_order_relaxed) ||
+        in_force_.draining.load(std::memory_order_relaxed)) [[unlikely]] {
+      return RefuseOrObserve({.site = site}, Rejection::kLimit);
+    }
+    counted_.rejected.CountPlain();
+    return Rejection::kLimit;
+  }
   Admission TryAcquire(const CallOptions& options, CallSite site = CallSite::Here());
   // The two halves of the latter. Aborts if an option is out of range.
   CallRequest RequestOf(const CallOptions& options, CallSite site) const;
@@ -83,13 +88,14 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   void EndLeaked(const HeldCall& call);
 
   // A grant has ever been installed and not been taken back.
-  bool granted() const { return granted_.load(std::memory_order_relaxed); }
+  bool granted() const { return in_force_.granted.load(std::memory_order_relaxed); }
   GrantStage stage() const;
-  Calls limit() const { return words_.LimitAt(clock_.Now()); }
-  Calls in_flight() const { return in_flight_.calls(); }
+  Calls limit() const { return in_force_.words.LimitAt(clock_.Now()); }
+  // Whoever sees here that a call has left sees what was counted of it.
+  Calls in_flight() const { return counted_.in_flight.Read().calls; }
   const Clock& clock() const { return clock_; }
   BulkheadStats Stats() const;
-  const LimitJournal& journal() const { return journal_; }
+  const LimitJournal& journal() const { return measuring_.journal; }
 
   // GrantPort:
   void Install(const StepFunction& function, Instant now) override;
@@ -130,25 +136,30 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   bool InTime(const CallRequest& request, Instant at) const;
   bool Overtakes(const InFlight::Entered& call, std::uint32_t priority) const;
   bool EnterTenant(const CallRequest& request, Calls limit);
-  std::uint32_t Watch(Instant at, CallSite site);
-  void LeaveTenant(std::uint32_t tenant, Calls cost);
+  std::uint32_t Watch(Instant at, CallSite site) {
+    return watch_ == nullptr ? 0 : watch_->Enter(at, site);
+  }
+  void LeaveTenant(std::uint32_t tenant, Calls cost) {
+    if (tenant != 0) tenants_->Leave(tenant, cost);
+  }
 
+  Admission EnterPlain(CallSite site);
   Attempt Enter(const CallRequest& request);
   Attempt TryPass(const CallRequest& request);
   Admission EndAttempt(const CallRequest& request, const Attempt& attempt);
-  Permit Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit);
+  Admission Admit(const CallRequest& request, const InFlight::Entered& call, Calls limit);
   void NoteNoRoom(const CallRequest& request);
   Admission RefuseOrObserve(const CallRequest& request, Rejection why);
   Admission Observe(const CallRequest& request, const InFlight::Entered& call, Rejection why);
   bool Observes(const InFlight::Entered& call) const;
-  Permit AdmitObserved(const CallRequest& request, const InFlight::Entered& call, Rejection why);
+  Admission AdmitObserved(const CallRequest& request, const InFlight::Entered& call, Rejection why);
   std::optional<Admission> ObserveTurn(const CallRequest& request, Rejection why);
-  Admission RollBack(const CallRequest& request, Instant entered, Rejection why);
+  Admission RollBack(const CallRequest& request, Rejection why);
   Rejection Refuse(Rejection why, std::uint32_t priority, Calls cost);
   void RaisePeak(Calls calls, Instant at);
   void NoteEndAtLimit(Instant at, Calls cost);
-  void Leave(Instant at, Calls cost);
-  void LeaveQuietly(Instant at, Calls cost);
+  void Leave(Calls cost);
+  void LeaveQuietly(Calls cost);
   void WakeWaiting();
   void Stop(PermitQueue::Deliver how);
 
@@ -170,47 +181,11 @@ class Limiter final : public GrantPort, private ForkObserver, private QueueOwner
   PermitQueue* queue_ = nullptr;                // null without capacity, and in a forked child
   const std::unique_ptr<PermitWatch> watch_;    // null if the age of permits does not matter
 
-  // Written by every call.
-  alignas(64) InFlight in_flight_;
-  std::atomic<Calls> peak_{0};
-  TimeAtLimit at_limit_;
-
-  // Read by every call, written at grants.
-  alignas(64) AdmissionWords words_;
-  std::atomic<std::int64_t> due_ns_{kInfiniteFuture.ns};
-  std::atomic<std::int64_t> call_deadline_ns_{kInfiniteFuture.ns};
-  std::atomic<bool> draining_{false};
-  std::atomic<bool> observing_{false};
-  std::atomic<bool> granted_{false};
-  ServiceTime service_time_;
-  // For stage(): the ends of the function's steps.
-  std::atomic<std::int64_t> limit_end_ns_{0};
-  std::atomic<std::int64_t> base_end_ns_{0};
-  std::atomic<std::int64_t> stepped_down_{0};
-
-  // Written by refused calls.
-  alignas(64) RejectCounters rejected_;  // those that were only observed as well
-  RejectCounters would_reject_;          // of the rejected, those that were admitted
-
-  // Written by admitted calls that are not of the first class, or of more than one unit.
-  alignas(64) std::array<std::atomic<std::int64_t>, kPriorityClassesMax> admitted_by_class_{};
-  std::atomic<std::int64_t> units_beyond_first_{0};
-
-  // Written when the calls in flight reach a new height.
-  alignas(64) RollingMax in_flight_max_;
-
-  // Written at the end of calls.
-  alignas(64) CallCounters counters_;
-
-  // Confined to the agent's thread.
-  alignas(64) StepFunction function_;
-  LimitJournal journal_;     // read by everybody
-  bool steps_ended_ = true;  // the words hold the last step: none is left to end
-  Instant next_end_;         // else: of the step that the first word holds
-  WindowCutter cutter_;
-  std::vector<Window> windows_;  // closed, not yet measured
-  Calls window_peak_ = 0;
-  Calls measured_peak_ = 0;
+  // Cache lines of their own: written by every call; read by every call and written at grants.
+  Counted counted_;
+  InForce in_force_;
+  // Confined to the agent's thread, but for the journal.
+  Measuring measuring_;
 };
 
 }  // namespace plimsoll::internal

@@ -33,15 +33,16 @@ BulkheadStats Limiter::Stats() const {
   BulkheadStats stats;
   stats.limit = limit();
   stats.stage = stage();
-  stats.stepped_down = stepped_down_.load(std::memory_order_relaxed);
-  stats.observing = observing_.load(std::memory_order_relaxed);
+  stats.stepped_down = in_force_.stepped_down.load(std::memory_order_relaxed);
+  stats.observing = in_force_.observing.load(std::memory_order_relaxed);
   ReadEndings(stats);
   ReadRefusals(stats);
   stats.in_flight = in_flight();
   // Heights below that of the last second or so are not noted one by one; those of now are seen.
-  stats.in_flight_max = std::max(in_flight_max_.At(clock_.Now()), stats.in_flight);
+  stats.in_flight_max = std::max(counted_.in_flight_max.At(clock_.Now()), stats.in_flight);
   stats.admitted = stats.succeeded + stats.dropped + stats.ignored + stats.in_flight;
-  stats.calls = Without(stats.admitted, units_beyond_first_.load(std::memory_order_relaxed));
+  stats.calls =
+      Without(stats.admitted, counted_.units_beyond_first.load(std::memory_order_relaxed));
   ReadClasses(stats);
   ReadWaits(stats);
   return stats;
@@ -49,22 +50,22 @@ BulkheadStats Limiter::Stats() const {
 
 void Limiter::ReadEndings(BulkheadStats& stats) const {
   for (std::size_t bucket = 0; bucket < LatencyHistogram::kBuckets; ++bucket) {
-    const auto succeeded = static_cast<std::int64_t>(counters_.succeeded(bucket));
-    const auto dropped = static_cast<std::int64_t>(counters_.dropped(bucket));
+    const auto succeeded = static_cast<std::int64_t>(counted_.counters.succeeded(bucket));
+    const auto dropped = static_cast<std::int64_t>(counted_.counters.dropped(bucket));
     stats.succeeded += succeeded;
     stats.dropped += dropped;
     if (succeeded + dropped > 0) stats.latency.push_back({EndOf(bucket), succeeded + dropped});
   }
-  stats.ignored = counters_.ignored();
-  stats.leaked = counters_.leaked();
-  stats.overran = counters_.overran();
+  stats.ignored = counted_.counters.ignored();
+  stats.leaked = counted_.counters.leaked();
+  stats.overran = counted_.counters.overran();
   stats.overdue = watch_ == nullptr ? 0 : watch_->reported();
   const auto of = [&stats](Outcome outcome) -> std::int64_t& {
     return stats.outcomes[static_cast<std::size_t>(outcome)];
   };
-  of(Outcome::kError) = counters_.errors();
-  of(Outcome::kTimeout) = counters_.timeouts();
-  of(Outcome::kCancelled) = counters_.cancelled();
+  of(Outcome::kError) = counted_.counters.errors();
+  of(Outcome::kTimeout) = counted_.counters.timeouts();
+  of(Outcome::kCancelled) = counted_.counters.cancelled();
   of(Outcome::kSuccess) = Without(stats.succeeded, of(Outcome::kError));
   of(Outcome::kOverload) = Without(stats.dropped, of(Outcome::kTimeout));
   of(Outcome::kIgnored) = Without(stats.ignored, of(Outcome::kCancelled));
@@ -72,9 +73,9 @@ void Limiter::ReadEndings(BulkheadStats& stats) const {
 
 void Limiter::ReadRefusals(BulkheadStats& stats) const {
   for (std::size_t reason = 0; reason < kRejectReasons; ++reason) {
-    stats.would_refuse[reason] = would_reject_[reason];
+    stats.would_refuse[reason] = counted_.would_reject[reason];
     stats.would_reject += stats.would_refuse[reason];
-    stats.refused[reason] = Without(rejected_[reason], stats.would_refuse[reason]);
+    stats.refused[reason] = Without(counted_.rejected[reason], stats.would_refuse[reason]);
   }
   stats.rejected_limit = stats.refused_by(Rejection::kLimit);
   stats.rejected_draining = stats.refused_by(Rejection::kDraining);
@@ -86,10 +87,11 @@ void Limiter::ReadClasses(BulkheadStats& stats) const {
   for (std::size_t i = 0; i < options_.classes.size(); ++i) {
     ClassStats& one = stats.classes.emplace_back();
     one.name = options_.classes[i].name;
-    one.admitted = admitted_by_class_[i].load(std::memory_order_relaxed);
+    one.admitted = counted_.admitted_by_class[i].load(std::memory_order_relaxed);
     first = Without(first, one.admitted);
     for (std::size_t reason = 0; reason < kRejectReasons; ++reason) {
-      one.refused[reason] = Without(rejected_.of(i, reason), would_reject_.of(i, reason));
+      one.refused[reason] =
+          Without(counted_.rejected.of(i, reason), counted_.would_reject.of(i, reason));
     }
   }
   stats.classes.front().admitted = first;

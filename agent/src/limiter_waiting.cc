@@ -28,9 +28,10 @@ std::optional<Admission> Limiter::TryBeforeWaiting(const CallOptions& options, C
   if (attempt.why != Rejection::kLimit) return EndAttempt(request, attempt);
   NoteNoRoom(request);
   const bool waits = queue_ != nullptr && options.wait > std::chrono::nanoseconds::zero() &&
-                     !observing_.load(std::memory_order_relaxed) && !FitsNever(request, limit());
+                     !in_force_.observing.load(std::memory_order_relaxed) &&
+                     !FitsNever(request, limit());
   if (!waits) return EndAttempt(request, attempt);
-  if (attempt.call.has_value()) Leave(attempt.call->at(), request.cost);
+  if (attempt.call.has_value()) Leave(request.cost);
   return std::nullopt;
 }
 
@@ -43,45 +44,48 @@ bool Limiter::Overtakes(const InFlight::Entered& call, std::uint32_t priority) c
 }
 
 bool Limiter::HasRoom(const CallRequest& request, Instant now) const {
-  if (observing_.load(std::memory_order_relaxed)) return true;
-  const Calls limit = words_.LimitAt(now);
+  if (in_force_.observing.load(std::memory_order_relaxed)) return true;
+  const Calls limit = in_force_.words.LimitAt(now);
   return FitsNever(request, limit) ||
-         in_flight_.Read().calls <= MostFor(request, limit) - request.cost;
+         counted_.in_flight.Read().calls <= MostFor(request, limit) - request.cost;
 }
 
 std::optional<Admission> Limiter::TryTurn(const CallRequest& request) {
   const Attempt attempt = Enter(request);
   if (!attempt.why.has_value()) return Admit(request, *attempt.call, attempt.limit);
-  if (attempt.call.has_value()) LeaveQuietly(attempt.call->at(), request.cost);
-  if (observing_.load(std::memory_order_relaxed)) return ObserveTurn(request, *attempt.why);
+  if (attempt.call.has_value()) LeaveQuietly(request.cost);
+  if (in_force_.observing.load(std::memory_order_relaxed)) {
+    return ObserveTurn(request, *attempt.why);
+  }
   if (attempt.why == Rejection::kLimit && !FitsNever(request, limit())) return std::nullopt;
   return *attempt.why;
 }
 
 std::optional<Admission> Limiter::ObserveTurn(const CallRequest& request, Rejection why) {
-  const auto call = in_flight_.TryEnter(clock_.Now(), request.cost, kCallsMax);
+  const auto call = counted_.in_flight.TryEnter(clock_.Now(), request.cost, kCallsMax);
   if (!call.has_value()) return std::nullopt;
   if (Observes(*call)) return AdmitObserved(request, *call, why);
-  LeaveQuietly(call->at(), request.cost);
+  LeaveQuietly(request.cost);
   return std::nullopt;
 }
 
 // For one who holds the lock of the queue and looks after the others itself. What has been in for
 // an instant makes no room that was not there before. The limiter has its owner: while it has not,
 // nobody waits.
-void Limiter::LeaveQuietly(Instant at, Calls cost) {
-  PLIMSOLL_CHECK(!in_flight_.Leave(at, cost).last_of_orphan, "nobody waits at an orphan");
+void Limiter::LeaveQuietly(Calls cost) {
+  PLIMSOLL_CHECK(!counted_.in_flight.Leave(cost).last_of_orphan, "nobody waits at an orphan");
 }
 
 absl::Duration Limiter::CallTime() const {
-  return in_flight_.calls() == 0 ? absl::ZeroDuration() : absl::Nanoseconds(service_time_.ns());
+  return counted_.in_flight.calls() == 0 ? absl::ZeroDuration()
+                                         : absl::Nanoseconds(in_force_.service_time.ns());
 }
 
 void Limiter::TellWhoLeaves(bool somebody_waits) {
   if (somebody_waits) {
-    in_flight_.SetWaiting();
+    counted_.in_flight.SetWaiting();
   } else {
-    in_flight_.ClearWaiting();
+    counted_.in_flight.ClearWaiting();
   }
 }
 
@@ -89,8 +93,8 @@ void Limiter::TellWhoLeaves(bool somebody_waits) {
 Admission Limiter::Recheck(const CallRequest& request, Admission admission) {
   const Instant now = clock_.Now();
   const bool passed = now.ns >= admission->call_.deadline_ns;
-  const bool alone = in_flight_.calls() <= request.cost;
-  const std::int64_t needed = alone ? 0 : service_time_.ns();
+  const bool alone = counted_.in_flight.calls() <= request.cost;
+  const std::int64_t needed = alone ? 0 : in_force_.service_time.ns();
   if (!passed &&
       (request.deadline.never() || request.deadline.lease_clock_ns() - now.ns >= needed)) {
     return admission;
@@ -113,13 +117,14 @@ Limiter::Attempt Limiter::TryPass(const CallRequest& request) {
 // Comes after a change that makes room. Who waits has set the bit before it looked for room, so
 // either its look sees the change or this one sees the bit.
 void Limiter::WakeWaiting() {
-  if (queue_ != nullptr && in_flight_.Read().waiting) queue_->Wake(PermitQueue::Deliver::kByTimer);
+  if (queue_ == nullptr || !counted_.in_flight.Read().waiting) return;
+  queue_->Wake(PermitQueue::Deliver::kByTimer);
 }
 
 // Who waited is not in this process, and the lock of the queue may be held for ever.
 void Limiter::InForkedChild() {
   queue_ = nullptr;
-  in_flight_.ClearWaiting();
+  counted_.in_flight.ClearWaiting();
   StopAdmitting();
 }
 

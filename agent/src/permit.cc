@@ -57,7 +57,7 @@ Permit& Permit::operator=(Permit&& other) noexcept {
   return *this;
 }
 
-Permit::~Permit() { LeakOnce(limiter_, call_); }
+void Permit::Leak() { LeakOnce(limiter_, call_); }
 
 void Permit::Succeed() { Finish(Outcome::kSuccess); }
 void Permit::Drop() { Finish(Outcome::kOverload); }

@@ -25,31 +25,31 @@ inline int ThreadStripe() {
   return stripe != kStripeUnknown ? stripe : ClaimThreadStripe();
 }
 
-// A count that only grows, exact, of things that happen very often. Thread-safe.
-class StripedCounter {
+// A sum modulo 2^64 of what very many threads add very often, exact. Thread-safe.
+class StripedSum {
  public:
-  void Increment() {
+  void Add(std::uint64_t amount) {
     const int stripe = ThreadStripe();
     if (stripe == kNoStripe) [[unlikely]] {
-      shared_.fetch_add(1, std::memory_order_relaxed);
+      shared_.fetch_add(amount, std::memory_order_relaxed);
       return;
     }
-    std::atomic<std::int64_t>& own = stripes_[static_cast<std::size_t>(stripe)].count;
-    own.store(own.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& own = stripes_[static_cast<std::size_t>(stripe)].sum;
+    own.store(own.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
-  std::int64_t Read() const {
-    std::int64_t sum = shared_.load(std::memory_order_relaxed);
-    for (const Stripe& stripe : stripes_) sum += stripe.count.load(std::memory_order_relaxed);
+  std::uint64_t Read() const {
+    std::uint64_t sum = shared_.load(std::memory_order_relaxed);
+    for (const Stripe& stripe : stripes_) sum += stripe.sum.load(std::memory_order_relaxed);
     return sum;
   }
 
  private:
   struct alignas(64) Stripe {
-    std::atomic<std::int64_t> count{0};
+    std::atomic<std::uint64_t> sum{0};
   };
 
   std::array<Stripe, kThreadStripes> stripes_{};
-  std::atomic<std::int64_t> shared_{0};
+  std::atomic<std::uint64_t> shared_{0};
 };
 
 }  // namespace plimsoll::internal

@@ -18,7 +18,7 @@ Window WindowCutter::Cut(const WindowSources& sources, const GrantStamp& stamp, 
   CutEndings(sources.counters, window);
   CutRejections(sources.rejected, window);
   // After the endings: a call that ends in between is then missing for now, not counted twice.
-  CutInFlight(sources.in_flight.Read(), at, window);
+  CutInFlight(sources, at, window);
   const absl::Duration at_limit =
       absl::Nanoseconds(at_limit_growth_.Advance(sources.at_limit.TotalNs(at)));
   window.at_limit = std::min(at_limit, window.length);
@@ -52,10 +52,10 @@ void WindowCutter::CutRejections(const RejectCounters& rejected, Window& window)
   }
 }
 
-void WindowCutter::CutInFlight(const InFlight::Reading& reading, Instant at, Window& window) {
-  window.admitted = admitted_growth_.Advance(ended_ + reading.calls);
-  const std::uint64_t integral = reading.IntegralAt(at);
-  integral_units_ += InFlight::Difference(integral, integral_last_);
+void WindowCutter::CutInFlight(const WindowSources& sources, Instant at, Window& window) {
+  window.admitted = admitted_growth_.Advance(ended_ + sources.in_flight.Read().calls);
+  const std::uint64_t integral = sources.time_in_flight.IntegralAt(at);
+  integral_units_ += TimeInFlight::Difference(integral, integral_last_);
   integral_last_ = integral;
   window.in_flight = FromUnits(integral_growth_.Advance(integral_units_));
 }

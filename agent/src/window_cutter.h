@@ -5,6 +5,7 @@
 
 #include "agent/src/call_counters.h"
 #include "agent/src/in_flight.h"
+#include "agent/src/time_in_flight.h"
 #include "plimsoll/core/grant.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
@@ -33,6 +34,7 @@ class Growth {
 struct WindowSources {
   const CallCounters& counters;
   const InFlight& in_flight;
+  const TimeInFlight& time_in_flight;
   const RejectCounters& rejected;
   const TimeAtLimit& at_limit;
 };
@@ -50,7 +52,7 @@ class WindowCutter {
  private:
   void CutEndings(const CallCounters& counters, Window& window);
   void CutRejections(const RejectCounters& rejected, Window& window);
-  void CutInFlight(const InFlight::Reading& reading, Instant at, Window& window);
+  void CutInFlight(const WindowSources& sources, Instant at, Window& window);
 
   Instant opened_;
   std::int64_t ended_ = 0;

@@ -57,23 +57,50 @@ const Faults::Origin* Faults::FindOrigin(const std::string& pointer) const {
   return found == origins_.end() ? nullptr : &found->second;
 }
 
-void Faults::Add(const std::string& pointer, const std::string& message) {
-  const auto place = FindClosest(places_, pointer);
-  Add(place == places_.end() ? Mark{} : place->second, pointer, message);
+std::string_view ToString(FaultCode code) {
+  switch (code) {
+    case FaultCode::kRequired:
+      return "REQUIRED";
+    case FaultCode::kUnknownKey:
+      return "UNKNOWN_KEY";
+    case FaultCode::kDuplicateKey:
+      return "DUPLICATE_KEY";
+    case FaultCode::kWrongType:
+      return "WRONG_TYPE";
+    case FaultCode::kOutOfRange:
+      return "OUT_OF_RANGE";
+    case FaultCode::kBadFormat:
+      return "BAD_FORMAT";
+    case FaultCode::kBadEnum:
+      return "BAD_ENUM";
+    case FaultCode::kConflict:
+      return "CONFLICT";
+  }
+  return "BAD_FORMAT";
 }
 
-void Faults::Add(const Mark& mark, const std::string& pointer, const std::string& message) {
-  Fault fault{mark, pointer, message};
+void Faults::Add(const std::string& pointer, const std::string& message, FaultCode code) {
+  const auto place = FindClosest(places_, pointer);
+  Add(place == places_.end() ? Mark{} : place->second, pointer, message, code);
+}
+
+void Faults::Add(const Mark& mark, const std::string& pointer, const std::string& message,
+                 FaultCode code) {
+  Fault fault{mark, pointer, message, code};
   if (std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) {
     faults_.push_back(std::move(fault));
   }
 }
 
-std::vector<std::string> Faults::ToLines(const std::string& file) const {
+std::vector<Fault> Faults::Sorted() const {
   std::vector<Fault> sorted = faults_;
   std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+std::vector<std::string> Faults::ToLines(const std::string& file) const {
   std::vector<std::string> lines;
-  for (const Fault& fault : sorted) {
+  for (const Fault& fault : Sorted()) {
     const auto origin = FindClosest(origins_, fault.pointer);
     if (origin == origins_.end()) {
       lines.push_back(absl::StrCat(file, ShowMark(fault.mark), ": ", ShowPointer(fault.pointer),

@@ -3,6 +3,7 @@
 #include <compare>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plimsoll {
@@ -13,6 +14,29 @@ struct Mark {
   int column = 1;
 
   friend auto operator<=>(const Mark&, const Mark&) = default;
+};
+
+// What kind of fault it is: one closed list, shared with the API.
+enum class FaultCode {
+  kRequired,      // something is missing
+  kUnknownKey,    // or one that is not supported yet
+  kDuplicateKey,  // in one map
+  kWrongType,     // a list where a number belongs
+  kOutOfRange,    // a number or a combination that is not allowed
+  kBadFormat,     // a text that is not what it should be, such as a duration without unit
+  kBadEnum,       // no word of its list
+  kConflict,      // with something else that is there
+};
+// "REQUIRED", "UNKNOWN_KEY" and so on; of static storage.
+std::string_view ToString(FaultCode code);
+
+struct Fault {
+  Mark mark;
+  std::string pointer;
+  std::string message;
+  FaultCode code = FaultCode::kBadFormat;
+
+  friend auto operator<=>(const Fault&, const Fault&) = default;
 };
 
 // Everything that is wrong with one configuration file. Thread-compatible.
@@ -38,23 +62,19 @@ class Faults {
 
   // The same fault is kept once. Without a mark it stands where the pointer does or, if the file
   // has nothing there, where its closest parent does.
-  void Add(const std::string& pointer, const std::string& message);
-  void Add(const Mark& mark, const std::string& pointer, const std::string& message);
+  void Add(const std::string& pointer, const std::string& message,
+           FaultCode code = FaultCode::kBadFormat);
+  void Add(const Mark& mark, const std::string& pointer, const std::string& message,
+           FaultCode code = FaultCode::kBadFormat);
 
   bool empty() const { return faults_.empty(); }
+  // In the order of the file.
+  std::vector<Fault> Sorted() const;
   // One line each, as "FILE:LINE:COLUMN: POINTER: MESSAGE", in the order of the file; "ORIGIN:
   // POINTER: MESSAGE" for what is not from a file, which comes first.
   std::vector<std::string> ToLines(const std::string& file) const;
 
  private:
-  struct Fault {
-    Mark mark;
-    std::string pointer;
-    std::string message;
-
-    friend auto operator<=>(const Fault&, const Fault&) = default;
-  };
-
   Places places_;
   std::map<std::string, Origin> origins_;
   std::vector<Fault> faults_;

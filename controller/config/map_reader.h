@@ -27,7 +27,8 @@ class MapReader {
   void Text(const std::string& key, std::string& target);
   void Flag(const std::string& key, bool& target);
 
-  // One word of a list. `later` are words that are planned, and refused with other words.
+  // One word of a list of small letters, in either case of letters. `later` are words that are
+  // planned, and refused with other words.
   template <typename Enum>
   void Word(const std::string& key, const std::vector<std::pair<std::string, Enum>>& words,
             const std::vector<std::string>& later, Enum& target) {
@@ -48,13 +49,15 @@ class MapReader {
   // Keys that are planned: reported as such, if the map has them.
   void Later(const std::vector<std::string>& keys);
   void Finish();
+  // Keys that may stand there and mean nothing.
+  void Ignore(const std::vector<std::string>& keys);
 
   const std::string& pointer() const { return pointer_; }
   std::string Pointer(const std::string& key) const { return Below(pointer_, key); }
 
  private:
   template <typename Value, typename Parse>
-  void Read(const std::string& key, Parse parse, Value& target);
+  void Read(const std::string& key, Parse parse, Value& target, bool text_is_right = false);
   int WordIndex(const std::string& key, const std::vector<std::string>& names,
                 const std::vector<std::string>& later);
 

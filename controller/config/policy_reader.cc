@@ -70,7 +70,9 @@ void ReadQuota(MapReader quota, Policy& policy, Faults& faults) {
   quota.Whole("instances_expected", policy.instances_expected);
   ReadOptional(quota, "join_reserve", policy.join_reserve);
   ReadServices(quota, policy.services, faults);
-  quota.Later({"policy"});
+  // There is one way of sharing so far.
+  bool fair = true;
+  quota.Word<bool>("policy", {{"fair_share", true}}, {}, fair);
   quota.Finish();
 }
 
@@ -179,7 +181,7 @@ void ReadName(MapReader& map, const std::string& pointer, DependencyId& name, Fa
   map.Text("name", name.value);
   const YamlNode* const node = map.Find("name");
   if (node == nullptr) {
-    faults.Add(pointer, "has no \"name\"");
+    faults.Add(pointer, "has no \"name\"", FaultCode::kRequired);
   } else if (node->kind == YamlNode::Kind::kScalar && node->text.empty()) {
     faults.Add(map.Pointer("name"), "must not be empty");
   }
@@ -238,7 +240,7 @@ void ReportViolations(const absl::Status& status, const std::string& pointer,
     const std::size_t end = violation.find(" = ");
     const std::string name = PathOf(violation.substr(0, end));
     if (FollowsFromOthers(name, pointer, fallback, faults)) continue;
-    faults.Add(PointerOf(name, pointer, fallback, faults), violation);
+    faults.Add(PointerOf(name, pointer, fallback, faults), violation, FaultCode::kOutOfRange);
   }
 }
 
@@ -249,6 +251,38 @@ Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& fa
   FitInitial(policy);
   ReportViolations(Validate(policy, lease), pointer, pointer, faults);
   return policy;
+}
+
+Policy ReadDependency(MapReader map, Policy policy, absl::Duration lease, Faults& faults) {
+  std::string name = policy.name.value;
+  map.Text("name", name);
+  if (name != policy.name.value) {
+    faults.Add(map.Pointer("name"),
+               absl::StrCat("must be ", Quoted(policy.name.value), ", as in the address, not ",
+                            Quoted(name)),
+               FaultCode::kConflict);
+  }
+  map.Text("description", policy.description);
+  ReadSettings(map, policy, faults);
+  map.Ignore({"status", "revision", "origin", "create_time", "update_time", "override"});
+  map.Finish();
+  FitInitial(policy);
+  ReportViolations(Validate(policy, lease), "", "", faults);
+  return policy;
+}
+
+void ReadQuotaOf(MapReader map, Policy& policy, absl::Duration lease, Faults& faults) {
+  map.Ignore({"dependency", "granted", "reserved", "draining", "orphaned", "unallocated", "wanted",
+              "shares", "revision"});
+  ReadQuota(std::move(map), policy, faults);
+  FitInitial(policy);
+  Faults found;
+  ReportViolations(Validate(policy, lease), "", "", found);
+  for (const Fault& fault : found.Sorted()) {
+    const std::string prefix = "/quota";
+    const bool below = absl::StartsWith(fault.pointer, prefix + "/");
+    faults.Add(below ? fault.pointer.substr(prefix.size()) : "", fault.message, fault.code);
+  }
 }
 
 PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {
@@ -270,7 +304,8 @@ PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Fa
     if (!is_new) {
       faults.Add(pointer + "/name",
                  absl::StrCat(Quoted(policy.name.value), " is taken by /dependencies/",
-                              first->second, ": names must be unique"));
+                              first->second, ": names must be unique"),
+                 FaultCode::kConflict);
     }
     policies.emplace(policy.name, policy);
   }

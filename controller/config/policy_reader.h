@@ -17,6 +17,12 @@ PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Fa
 // is wrong with it. `policy` is what holds where the map sets nothing.
 Policy ReadPolicy(MapReader map, Policy policy, absl::Duration lease, Faults& faults);
 
+// Reads a map that is one dependency as the API shows it, with the name that `policy` has; what
+// can only be read there is ignored.
+Policy ReadDependency(MapReader map, Policy policy, absl::Duration lease, Faults& faults);
+// Reads a map that is the quota of a dependency as the API shows it, into its policy.
+void ReadQuotaOf(MapReader map, Policy& policy, absl::Duration lease, Faults& faults);
+
 // Reports what a Validate() found, "NAME = VALUE: RULE; …" as all of them give it, at the keys of
 // that name below `pointer`; what is set there by default only, at the same key below `fallback`,
 // if the file has that.

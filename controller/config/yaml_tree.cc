@@ -118,7 +118,8 @@ std::optional<std::string> Converter::Key(const YAML::Node& key, const std::stri
   if (is_new) return name;
   faults_.Add(mark, Below(pointer, name),
               absl::StrCat("duplicate key, first written at line ", first->second.line, ", column ",
-                           first->second.column, ": remove one of the two"));
+                           first->second.column, ": remove one of the two"),
+              FaultCode::kDuplicateKey);
   return std::nullopt;
 }
 
@@ -141,7 +142,8 @@ std::optional<YamlNode> Convert(const std::vector<YAML::Node>& documents, const 
   if (root.kind != YamlNode::Kind::kMap) {
     faults.Add(
         top, "",
-        absl::StrCat("the top must be a map such as \"", advice.least, "\", not ", Describe(root)));
+        absl::StrCat("the top must be a map such as \"", advice.least, "\", not ", Describe(root)),
+        FaultCode::kWrongType);
     return std::nullopt;
   }
   faults.set_places(converter.TakePlaces());

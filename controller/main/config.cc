@@ -201,13 +201,6 @@ void ReadLog(MapReader log, Config& config) {
   log.Finish();
 }
 
-Policy DefaultPolicy(Profile profile) {
-  Policy policy;
-  policy.algorithm.kind = AlgorithmKind::kFleetKnee;
-  if (profile == Profile::kDevelopment) policy.outage.base_lease = absl::Seconds(30);
-  return policy;
-}
-
 // Core options have names without their section, but for "events.keep".
 void ReportCoreViolations(const CoreOptions& core, Faults& faults) {
   ReportViolations(Validate(core), "/agents", "", faults);
@@ -239,6 +232,13 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
 }
 
 }  // namespace
+
+Policy DefaultPolicy(Profile profile) {
+  Policy policy;
+  policy.algorithm.kind = AlgorithmKind::kFleetKnee;
+  if (profile == Profile::kDevelopment) policy.outage.base_lease = absl::Seconds(30);
+  return policy;
+}
 
 Config DefaultConfig(Profile profile) {
   Config config;
@@ -272,8 +272,13 @@ Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profil
 
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile) {
-  Config config;
   Faults faults;
+  return ParseConfig(text, name, profile, faults);
+}
+
+absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
+                                   Profile profile, Faults& faults) {
+  Config config;
   const std::optional<YamlNode> root = ParseYaml(text, ConfigAdvice(), faults);
   if (root.has_value()) config = ReadConfig(*root, text, profile, faults);
   if (faults.empty()) return config;
@@ -301,9 +306,14 @@ absl::Status LoadReferences(Config& config) {
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile) {
+  Faults faults;
+  return LoadConfig(path, profile, faults);
+}
+
+absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile, Faults& faults) {
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  absl::StatusOr<Config> config = ParseConfig(*text, path, profile);
+  absl::StatusOr<Config> config = ParseConfig(*text, path, profile, faults);
   if (!config.ok()) return config;
   if (absl::Status read = LoadReferences(*config); !read.ok()) return read;
   return config;

@@ -56,6 +56,12 @@ Config DefaultConfig(Profile profile);
 // `name` and POINTER a JSON pointer. Pure.
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile);
+// The same, with the faults one by one.
+absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
+                                   Profile profile, Faults& faults);
+
+// What a dependency is that sets nothing.
+Policy DefaultPolicy(Profile profile);
 
 // What ParseConfig() does with a file that has been parsed already; `fingerprinted` is what its
 // hash is made of. Only if nothing was added to `faults` may the result be used. Pure.
@@ -75,5 +81,6 @@ absl::Status LoadReferences(Config& config);
 // ParseConfig() and LoadReferences() for a file on disk. kNotFound or kUnavailable if one cannot be
 // read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
+absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile, Faults& faults);
 
 }  // namespace plimsoll

@@ -19,10 +19,10 @@ std::string NameOf(const ConfigRequest& request) {
   return request.path.empty() ? kNoFile : request.path;
 }
 
-std::vector<Override> OverridesOf(const ConfigRequest& request,
-                                  const EnvironmentSettings& environment) {
-  std::vector<Override> overrides = environment.overrides;
-  for (const Override& flag : ReadSettingFlags(request.flags)) overrides.push_back(flag);
+std::vector<SettingOverride> OverridesOf(const ConfigRequest& request,
+                                         const EnvironmentSettings& environment) {
+  std::vector<SettingOverride> overrides = environment.overrides;
+  for (const SettingOverride& flag : ReadSettingFlags(request.flags)) overrides.push_back(flag);
   return overrides;
 }
 
@@ -76,12 +76,13 @@ class EntryMaker {
 
 // Of all keys there are; the last override of a key tells its place.
 std::vector<ConfigEntry> MakeEntries(const EntryMaker& maker,
-                                     const std::vector<Override>& overrides, const Config& config) {
+                                     const std::vector<SettingOverride>& overrides,
+                                     const Config& config) {
   std::vector<ConfigEntry> entries;
   for (const ConfigKey& key : ConfigKeys()) {
     if (key.Is(ConfigKey::kLater)) continue;
     ConfigEntry entry = maker.Make(key, config);
-    for (const Override& setting : overrides) {
+    for (const SettingOverride& setting : overrides) {
       if (setting.key != &key) continue;
       entry.source = setting.source;
       entry.place = setting.place;
@@ -113,8 +114,8 @@ std::vector<ConfigEntry> MakePolicyEntries(const ConfigRequest& request, const Y
 }
 
 // A file alone has the hash of its text.
-std::string Fingerprinted(std::string text, const std::vector<Override>& overrides) {
-  for (const Override& setting : overrides) {
+std::string Fingerprinted(std::string text, const std::vector<SettingOverride>& overrides) {
+  for (const SettingOverride& setting : overrides) {
     absl::StrAppend(&text, "\n", setting.key->name, "=", setting.text);
   }
   return text;
@@ -125,12 +126,12 @@ std::string Fingerprinted(std::string text, const std::vector<Override>& overrid
 absl::StatusOr<Config> ReadLayered(const ConfigRequest& request, const std::string& text,
                                    Faults& faults) {
   const EnvironmentSettings environment = ReadEnvironment(request.environment);
-  const std::vector<Override> overrides = OverridesOf(request, environment);
+  const std::vector<SettingOverride> overrides = OverridesOf(request, environment);
   std::optional<YamlNode> root = YamlNode{YamlNode::Kind::kMap, false, "", {}, {}};
   if (!request.path.empty()) root = ParseYaml(text, ConfigAdvice(), faults);
   Config config;
   if (root.has_value()) {
-    for (const Override& setting : overrides) Apply(setting, *root, faults);
+    for (const SettingOverride& setting : overrides) Apply(setting, *root, faults);
     const YamlNode whole = *root;
     const std::string included = ReadIncludes(request.path, *root, faults);
     config = ReadConfig(*root, Fingerprinted(text + included, overrides), request.profile, faults);
@@ -160,8 +161,9 @@ absl::StatusOr<Config> LoadLayered(const ConfigRequest& request) {
   return LoadLayered(request, faults);
 }
 
-ConfigFacts FactsAfterReload(const ConfigFacts& running, const std::vector<ConfigEntry>& fresh) {
-  ConfigFacts facts;
+ConfigSettings FactsAfterReload(const ConfigSettings& running,
+                                const std::vector<ConfigEntry>& fresh) {
+  ConfigSettings facts;
   for (const ConfigEntry& entry : fresh) {
     const ConfigEntry* before = nullptr;
     for (const ConfigEntry& candidate : running.entries) {

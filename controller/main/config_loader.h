@@ -37,6 +37,7 @@ absl::StatusOr<Config> ReadLayered(const ConfigRequest& request, const std::stri
 
 // What is in force after a reload that was taken: what waits for a restart stays as it is in
 // `running`, and is named. Pure.
-ConfigFacts FactsAfterReload(const ConfigFacts& running, const std::vector<ConfigEntry>& fresh);
+ConfigSettings FactsAfterReload(const ConfigSettings& running,
+                                const std::vector<ConfigEntry>& fresh);
 
 }  // namespace plimsoll

@@ -79,9 +79,9 @@ EnvironmentSettings ReadEnvironment(const std::vector<std::string>& environment)
   return settings;
 }
 
-std::vector<Override> ReadSettingFlags(
+std::vector<SettingOverride> ReadSettingFlags(
     const std::vector<std::pair<std::string, std::string>>& flags) {
-  std::vector<Override> settings;
+  std::vector<SettingOverride> settings;
   for (const auto& [name, text] : flags) {
     const ConfigKey* const key = FindConfigKey(name);
     if (key != nullptr) settings.push_back({key, text, "FLAG", "--" + name});
@@ -89,7 +89,7 @@ std::vector<Override> ReadSettingFlags(
   return settings;
 }
 
-void Apply(const Override& setting, YamlNode& root, Faults& faults) {
+void Apply(const SettingOverride& setting, YamlNode& root, Faults& faults) {
   const std::string kind = setting.source == "ENV" ? "environment " : "flag ";
   const std::vector<std::string> path = absl::StrSplit(setting.key->name, '.');
   YamlNode* node = &root;

@@ -11,7 +11,7 @@
 namespace plimsoll {
 
 // A setting that somebody made beside the file.
-struct Override {
+struct SettingOverride {
   const ConfigKey* key = nullptr;
   std::string text;    // lists are separated by commas
   std::string source;  // "ENV", "FLAG"
@@ -20,7 +20,7 @@ struct Override {
 
 // What an environment says.
 struct EnvironmentSettings {
-  std::vector<Override> overrides;
+  std::vector<SettingOverride> overrides;
   // Variables with our prefix that nobody knows: name, and what is wrong with it.
   std::vector<std::pair<std::string, std::string>> unknown;
 };
@@ -30,12 +30,12 @@ struct EnvironmentSettings {
 EnvironmentSettings ReadEnvironment(const std::vector<std::string>& environment);
 
 // Each is a key and its text. Unknown keys must have been refused before. Pure.
-std::vector<Override> ReadSettingFlags(
+std::vector<SettingOverride> ReadSettingFlags(
     const std::vector<std::pair<std::string, std::string>>& flags);
 
 // Puts it into what the file has said, in place of what stood there, so that the reader of the file
 // holds it to the same rules; `faults` will name the variable or the flag. Pure.
-void Apply(const Override& setting, YamlNode& root, Faults& faults);
+void Apply(const SettingOverride& setting, YamlNode& root, Faults& faults);
 
 // What stands at a JSON pointer; null if nothing does. Pure.
 const YamlNode* FindNode(const YamlNode& root, const std::string& pointer);

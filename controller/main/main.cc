@@ -41,7 +41,7 @@ Profile ProfileOf(const CommandLine& command) {
   return command.dev ? Profile::kDevelopment : Profile::kProduction;
 }
 
-absl::StatusOr<Config> Load(const CommandLine& command) {
+absl::StatusOr<Config> Load(const CommandLine& command, Faults& faults) {
   ConfigRequest request;
   request.path = ConfigPath(command);
   request.profile = ProfileOf(command);
@@ -51,7 +51,7 @@ absl::StatusOr<Config> Load(const CommandLine& command) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     request.environment.emplace_back(*variable);
   }
-  return LoadLayered(request);
+  return LoadLayered(request, faults);
 }
 
 // What needs no configuration.
@@ -96,7 +96,14 @@ RunOptions OptionsOf(const CommandLine& command) {
   options.announce = command.dev;
   if (command.state_lost) options.word = OperatorWord::kLost;
   if (command.trust_state) options.word = OperatorWord::kTrust;
-  if (!ConfigPath(command).empty()) options.reload = [command] { return Load(command); };
+  options.profile = ProfileOf(command);
+  options.config_name = ConfigPath(command);
+  if (!options.config_name.empty()) {
+    options.load = [command](Faults& faults) { return Load(command, faults); };
+  }
+  options.parse = [profile = options.profile](const std::string& text, Faults& faults) {
+    return ParseConfig(text, "the configuration", profile, faults);
+  };
   return options;
 }
 
@@ -142,7 +149,8 @@ int Main(const std::vector<std::string>& arguments) {
     Print(stdout, MetricsListJson());
     return kExitFine;
   }
-  absl::StatusOr<Config> config = Load(*command);
+  Faults faults;
+  absl::StatusOr<Config> config = Load(*command, faults);
   if (!config.ok()) {
     Print(stderr, absl::StrCat(std::string(config.status().message()), "\n"));
     return kExitInvalidConfig;

@@ -1,13 +1,14 @@
 #include "controller/main/run.h"
 
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -15,10 +16,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
-#include "controller/main/config_loader.h"
-#include "controller/main/reload.h"
+#include "controller/main/config_source.h"
+#include "controller/main/running_access.h"
 #include "controller/main/signals.h"
+#include "controller/operations/policy_book.h"
 #include "plimsoll/console/embedded_console.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
@@ -28,7 +29,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr absl::Duration kExpiresSoon = absl::Hours(24 * 14);
 // How often the file of tokens is looked at.
 constexpr int kLookSeconds = 1;
 
@@ -134,15 +134,6 @@ void WarnIfOpen(const Config& config, const Logger& logger) {
   }
 }
 
-void LogCertificate(const TlsMaterial& tls, const Logger& logger, const Clock& clock) {
-  if (tls.context == nullptr) return;
-  const bool soon = tls.expires - clock.WallTime() < kExpiresSoon;
-  logger.Log(
-      soon ? LogLevel::kWarning : LogLevel::kInfo,
-      soon ? "the certificate expires soon, or has: replace it and send SIGHUP" : "certificate",
-      {{"expires", absl::FormatTime(absl::RFC3339_sec, tls.expires, absl::UTCTimeZone())}});
-}
-
 void WarnOfFewFiles(const Config& config, const Logger& logger) {
   const std::uint64_t files = RaiseOpenFilesLimit();
   const auto wanted = static_cast<std::uint64_t>(config.server.agent_limits.connections_max) +
@@ -154,94 +145,52 @@ void WarnOfFewFiles(const Config& config, const Logger& logger) {
 
 // Events that operators must not miss; good news are no warnings.
 void LogNotice(const LogEvent& event, const Logger& logger) {
-  const bool good =
-      event.type == EventType::kStoreRecovered || event.type == EventType::kPoliciesChanged;
+  static constexpr EventType kBad[] = {EventType::kStoreFailed,       EventType::kStoreLost,
+                                       EventType::kDeposed,           EventType::kLearningEnded,
+                                       EventType::kBreakerOpened,     EventType::kBreakerClosed,
+                                       EventType::kConfigReloadFailed};
+  const bool good = std::find(std::begin(kBad), std::end(kBad), event.type) == std::end(kBad);
   LogFields fields = {{"event", std::string(ToString(event.type))}, {"id", event.id}};
   if (!event.dependency.value.empty()) fields.emplace_back("dependency", event.dependency.value);
   logger.Log(good ? LogLevel::kInfo : LogLevel::kWarning, event.message, fields);
 }
 
-void RefuseReload(const absl::Status& status, Server& server, const Logger& logger) {
-  server.NoteReloadFailed();
-  const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
-  for (const std::string& line : lines) {
-    logger.Error(absl::StrCat("configuration: ", line));
-  }
-  logger.Error("the configuration was not reloaded: the one from before stays in force");
+// Who changed what, beside the record in the store.
+void LogAudit(const AuditRecord& record, const Logger& logger) {
+  logger.Info("audit", {{"who", record.who},
+                        {"what", record.what},
+                        {"target", record.target},
+                        {"before", record.before},
+                        {"after", record.after},
+                        {"request_id", record.request_id},
+                        {"result", record.result}});
 }
 
-// The rules of `fresh`, for the listeners there are.
-void TakeAccess(const Config& fresh, Server& server, Config& running) {
-  running.access = fresh.access;
-  running.server.access = MakeAccessRules(fresh.access, running.server.api, running.server.agents,
-                                          fresh.server.access.tokens);
-  running.server.tls = fresh.server.tls;
-  server.SetAccess(running.server.access, fresh.access.api_rate_limit);
-  server.SetTls(running.server.tls);
+PolicyBookOptions BookOptions(const Config& config, const RunOptions& options,
+                              const ConfigSource& source, const Logger& logger) {
+  PolicyBookOptions book;
+  book.file_policies = config.policies;
+  book.hash = config.server.config_hash;
+  book.defaults = DefaultPolicy(options.profile);
+  book.lease = config.core.lease;
+  if (source.has_file()) book.reread = [&source] { return source.Reread(); };
+  book.check = [&source](const std::string& text) { return source.Check(text); };
+  book.on_audit = [&logger](const AuditRecord& record) { LogAudit(record, logger); };
+  return book;
 }
 
-// Which version of a file is there; empty if none is.
-std::string FileVersion(const std::string& path) {
-  struct stat facts {};
-  if (path.empty() || stat(path.c_str(), &facts) != 0) return "";
-  return absl::StrCat(facts.st_ino, " ", facts.st_size, " ", facts.st_mtim.tv_sec, " ",
-                      facts.st_mtim.tv_nsec);
-}
-
-// What cannot be used changes nothing.
-void ReloadTokens(Server& server, Config& running, const Logger& logger) {
-  absl::StatusOr<std::vector<TokenRule>> tokens = LoadTokens(running.access);
-  if (!tokens.ok()) return LogFaults(tokens.status(), logger);
-  Config fresh = running;
-  fresh.server.access.tokens = *std::move(tokens);
-  for (const std::string& line : Compare(running, fresh).access) {
-    logger.Info("access changed", {{"what", line}});
-  }
-  TakeAccess(fresh, server, running);
-}
-
-// SIGHUP: what cannot be used changes nothing.
-void Reload(const RunOptions& options, Server& server, Config& running, const Logger& logger) {
-  if (!options.reload) {
-    logger.Warning("there is no configuration file to reload");
-    return;
-  }
-  absl::StatusOr<Config> fresh = options.reload();
-  if (!fresh.ok()) return RefuseReload(fresh.status(), server, logger);
-  if (const absl::Status fits = CheckReload(running, *fresh); !fits.ok()) {
-    return RefuseReload(fits, server, logger);
-  }
-  const ConfigChanges changes = Compare(running, *fresh);
-  for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
-  for (const std::string& line : changes.access) logger.Info("access changed", {{"what", line}});
-  for (const std::string& line : changes.needs_restart) {
-    logger.Warning("not changed: it needs a restart", {{"what", line}});
-  }
-  logger.Info("configuration reloaded",
-              {{"config_hash", fresh->server.config_hash},
-               {"changed", absl::StrCat(changes.policies.size() + changes.access.size())},
-               {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
-  TakeAccess(*fresh, server, running);
-  LogCertificate(running.server.tls, logger, RealClock());
-  const ConfigFacts facts = FactsAfterReload({running.entries, {}}, fresh->entries);
-  server.SetConfig(facts);
-  running.entries = facts.entries;
-  running.policies = fresh->policies;
-  server.SetPolicies(std::move(fresh->policies), fresh->server.config_hash);
-}
-
-void ServeUntilTold(const RunOptions& options, Server& server, Config running,
+void ServeUntilTold(const RunOptions& options, Server& server, RunningAccess& access,
                     const Logger& logger) {
-  std::string tokens = FileVersion(running.access.tokens_file);
   for (;;) {
     const int signal = NextSignal(kLookSeconds);
-    if (signal != 0 && signal != SIGHUP) {
+    if (signal == SIGHUP) {
+      if (!options.load) logger.Warning("there is no configuration file to reload");
+      server.Reload("SIGHUP");
+    } else if (signal != 0) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       return;
     }
-    if (signal == SIGHUP) Reload(options, server, running, logger);
-    std::string now = FileVersion(running.access.tokens_file);
-    if (std::exchange(tokens, now) != now && signal == 0) ReloadTokens(server, running, logger);
+    access.LookAtTokens();
   }
 }
 
@@ -259,15 +208,25 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   clock.Refresh();
   CoreOptions core_options = config.core;
   core_options.seed = Random::FromEntropy().Next();
-  Core core(core_options, config.policies, *state, clock.Now());
+  RunningAccess access(config, logger);
+  const ConfigSource source(config, options.config_name, options.load, options.parse, access,
+                            logger);
+  PolicyBook book(BookOptions(config, options, source, logger), state->documents, clock.WallTime());
+  for (const std::string& notice : book.notices()) logger.Warning(notice);
+  const PolicyEvent in_force = book.InForce();
+  Core core(core_options, in_force.policies, *state, clock.Now());
+  // No agent has been heard yet: overrides hold from the first grant.
+  core.Apply(in_force, clock.Now());
   ServerOptions server_options = config.server;
   if (config.console) {
     server_options.console = EmbeddedConsole();
     server_options.console.base_path = config.server.console.base_path;
   }
   server_options.config.entries = config.entries;
+  server_options.operations = &book;
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);
+  access.Attach(server);
   if (const absl::Status started = server.Start(); !started.ok()) {
     return absl::UnavailableError(
         absl::StrCat(std::string(started.message()),
@@ -279,7 +238,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   LogCertificate(config.server.tls, logger, clock);
   const std::string& ports = options.port_path;
   absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
-  if (written.ok()) ServeUntilTold(options, server, config, logger);
+  if (written.ok()) ServeUntilTold(options, server, access, logger);
   LetSignalsKill();
   server.Stop();
   return written;

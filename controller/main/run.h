@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/main/config.h"
+#include "controller/main/config_source.h"
 #include "controller/main/log.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/store/sqlite_store.h"
@@ -20,9 +20,13 @@ struct RunOptions {
   bool announce = false;
   // What the operator says about the store.
   OperatorWord word = OperatorWord::kNone;
-  // Reads the configuration anew, for SIGHUP; its errors have one line per fault. Empty: there is
-  // none to read.
-  std::function<absl::StatusOr<Config>()> reload = {};
+  Profile profile = Profile::kProduction;
+  // Reads the configuration anew, for SIGHUP and POST /v1/config:reload. Empty: there is none to
+  // read.
+  ConfigSource::Load load = {};
+  // Reads a text instead, for POST /v1/config:validate.
+  ConfigSource::Parse parse = {};
+  std::string config_name = {};  // the path of the file, for messages
 };
 
 // Puts store, core and server together and serves until a signal ends it; HoldSignals() must have

@@ -231,6 +231,7 @@ Reason ReasonOf(const DependencyState& dependency, const Member& member) {
   const bool by_operator =
       dependency.moved == Reason::kQuotaChanged || dependency.moved == Reason::kConfigReloaded;
   if (by_operator) return *dependency.moved;
+  if (member.by_operator.has_value()) return *member.by_operator;
   const std::optional<Calls> own = dependency.LimitOf(member);
   if (own.has_value() && member.share < member.wanted) return Reason::kQuotaRebalanced;
   if (own.has_value() && dependency.knee != nullptr) {
@@ -248,6 +249,8 @@ void NoteHungry(DependencyState& dependency, const Services& services) {
   for (const Service& service : services) {
     for (const Row& row : service.rows) {
       Member& member = *row.member;
+      const bool followed = member.offer == member.sent.limit && member.sent.limit == member.share;
+      if (followed) member.by_operator.reset();
       member.reason = ReasonOf(dependency, member);
       if (member.offer <= member.sent.limit) continue;
       if (row.wants && member.sent.limit == 0) {
@@ -264,12 +267,18 @@ void NoteHungry(DependencyState& dependency, const Services& services) {
 Calls DependencyState::Capacity() const {
   if (retired) return 0;
   const Calls quota = policy.quota_or_max();
+  if (pin.limit.has_value()) return quota;
   return std::min(quota, PoolLimit().value_or(quota));
 }
 
 std::int64_t ExcessOf(const DependencyState& dependency) {
   if (!dependency.policy.quota.has_value()) return 0;
   return std::max<std::int64_t>(0, dependency.ledger.Reserved() - *dependency.policy.quota);
+}
+
+void DependencyState::Move(Reason reason) {
+  moved = reason;
+  for (auto& [id, member] : members) member.by_operator = reason;
 }
 
 void DependencyState::SetUnbooked(Member& member, Calls calls) {

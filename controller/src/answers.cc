@@ -214,6 +214,7 @@ Grant Core::Impl::MakeGrant(DependencyState& dependency, const SessionState& ses
   Explanation explanation = Explain(dependency, member);
   if (steps.limit != member.sent.limit) {
     explanation.reason = member.reason;
+    if (steps.limit == member.share) member.by_operator.reset();
     explanation.event_id = LogChange(dependency, session, member, steps, explanation);
     member.changed_at = now_;
     member.changed_seq = grant.stamp.seq;
@@ -237,6 +238,15 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
   explanation.quota_share = member.share;
   const std::optional<Calls> own = dependency.LimitOf(member);
   explanation.algorithm_limit = own.value_or(member.share);
+  if (const std::optional<Calls> pinned = dependency.pin.limit) {
+    // What is pinned says nothing of the law: with a pool, its part of the level.
+    const auto members = static_cast<Calls>(dependency.members.size());
+    explanation.algorithm_limit = own.value_or(
+        std::clamp(dependency.PoolLimit().value_or(0) / members, bounds.floor, bounds.ceiling));
+    explanation.binding =
+        member.share < *pinned ? BindingConstraint::kQuota : BindingConstraint::kOverride;
+    return explanation;
+  }
   const bool pool_binds =
       dependency.PoolLimit().value_or(kCallsMax) < dependency.policy.quota_or_max();
   if (own.has_value() && member.share < std::min(bounds.ceiling, *own)) {

@@ -25,7 +25,7 @@ constexpr Calls kNewcomersPart = 10;
 // registration alone takes nothing: it may be a late copy from a process long dead.
 bool Takes(const DependencyState& dependency, const Member& member, Instant now) {
   const SessionState& session = *member.session;
-  if (session.fenced || !member.reported_at.has_value()) return false;
+  if (session.fenced || session.evicted || !member.reported_at.has_value()) return false;
   return now - *member.reported_at < 2 * SyncMax(dependency) + kAnswerTime;
 }
 
@@ -44,6 +44,7 @@ void FindService(DependencyState& dependency, const std::map<SessionId, SessionS
 }
 
 Calls AlgorithmTop(const DependencyState& dependency, const Member& member) {
+  if (dependency.pin.limit.has_value()) return *dependency.pin.limit;
   const Calls ceiling = dependency.policy.algorithm.ceiling;
   return std::min(ceiling, dependency.LimitOf(member).value_or(ceiling));
 }
@@ -63,7 +64,9 @@ Row MakeRow(const DependencyState& dependency, Member& member, Instant now) {
   const double usable = std::floor(need * kHeadroom) + 1;
   claim.weight = std::clamp<double>(member.demand.Load(), 1, std::max(1, top));
   claim.top = top;
-  claim.high = usable >= top ? top : static_cast<Calls>(usable);
+  // What is pinned is wanted, whether it is used or not.
+  const bool all = dependency.pin.limit.has_value() || usable >= top;
+  claim.high = all ? top : static_cast<Calls>(usable);
   claim.low = std::min(dependency.policy.algorithm.floor, claim.high);
   row.wants = need >= kNeedsNothing;
   row.low_if_scarce = row.wants ? claim.low : 0;

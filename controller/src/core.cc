@@ -114,7 +114,9 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
       durable_({}) {
   for (const auto& [name, dependency] : former.dependencies_) {
     if (dependency.retired) continue;
-    const DependencyState& added = AddDependency(name, dependency.policy);
+    DependencyState& added = AddDependency(name, dependency.policy);
+    added.configured_mode = dependency.configured_mode;
+    added.pin = dependency.pin;
     if (added.knee != nullptr) added.knee->Succeed(*dependency.knee);
   }
   StoreState lost;

@@ -54,6 +54,9 @@ class Core::Impl {
   void On(const WrittenEvent& event);
   void On(const ConfirmedEvent& event);
   void On(const PolicyEvent& event);
+  void On(const ResetEvent& event);
+  void On(const EvictEvent& event);
+  void On(const NoteEvent& event);
   void On(const TickEvent& event);
   void On(const ShutdownEvent& event);
 
@@ -123,15 +126,21 @@ class Core::Impl {
   Steps Renewed(const DependencyState& dependency, const SessionId& id) const;
 
   // Policies: policies.cc.
-  void ChangePolicy(DependencyState& dependency, const Policy& policy);
+  // One dependency, its policy, and what is pinned; each sentence of the log ends with the note.
+  void Create(const Policy& policy, const Override& pin, const std::string& note);
+  void Change(DependencyState& dependency, const Policy& policy, const Override& pin,
+              const std::string& note);
+  void ChangeOverride(DependencyState& dependency, const Override& pin, const std::string& note);
+  void ChangePolicy(DependencyState& dependency, const Policy& policy, const std::string& note);
   void ChangeMode(DependencyState& dependency);
   void RebuildLaws(DependencyState& dependency, const Policy& before);
+  void MakeLaws(DependencyState& dependency, bool go_on);
   void RebuildKnee(DependencyState& dependency, bool same);
   std::unique_ptr<internal::KneeRunner> MakeKnee(const DependencyState& dependency);
   void MakePool(DependencyState& dependency);
   std::unique_ptr<internal::LawRunner> MakeRunner(const DependencyState& dependency,
                                                   const internal::LawRunner* former);
-  void Retire(DependencyState& dependency);
+  void Retire(DependencyState& dependency, const std::string& note);
   void TellSettings(const DependencyId& name);
   void ForgetRetired();
 

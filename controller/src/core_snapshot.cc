@@ -52,9 +52,11 @@ InstanceRow MakeInstanceRow(const SessionState& session, absl::Duration lease, I
   row.agent_version = session.agent_version;
   row.zone = session.zone;
   row.age = now - session.seen_at;
-  row.connected = session.held.has_value() || (session.spoken && row.age < lease);
+  row.connected =
+      !session.evicted && (session.held.has_value() || (session.spoken && row.age < lease));
   row.leaving = session.leaving;
   row.fenced = session.fenced;
+  row.evicted = session.evicted;
   row.joined_at = session.joined_at;
   row.dependencies = session.dependencies;
   return row;
@@ -100,6 +102,10 @@ BreakerRow MakeBreakerRow(const DependencyState& dependency, Instant now) {
 DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   DependencyRow row;
   row.policy = dependency.policy;
+  row.policy.mode = dependency.configured_mode;
+  row.mode = dependency.policy.mode;
+  row.retired = dependency.retired;
+  if (dependency.pin != Override{}) row.pinned = dependency.pin;
   row.reserved = dependency.ledger.Reserved();
   row.draining = std::min(dependency.excess.allowed, ExcessOf(dependency));
   row.wanted = dependency.wanted;

@@ -47,6 +47,10 @@ std::optional<Refusal> Core::Impl::Check(const SyncRequest& request) {
   if (std::optional<Refusal> refusal = CheckReports(request)) return refusal;
   const auto found = sessions_.find(request.session);
   if (found == sessions_.end()) return CheckUnknown(request);
+  if (found->second.evicted) {
+    return Refusal{RefusalCode::kSessionUnknown,
+                   "an operator has ended this session; register again", epoch_};
+  }
   if (request.n <= found->second.n) {
     return Refusal{RefusalCode::kStaleSync,
                    absl::StrCat("n ", request.n.value, " is not above ", found->second.n.value,

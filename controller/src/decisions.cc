@@ -104,6 +104,9 @@ void Core::Impl::RecordDecision(DependencyState& dependency, Member* member, Law
     judgements.moved_by = last.event_id;
     judgements.moved_for = decision.reason;
     dependency.moved = decision.reason;
+    for (auto& [id, other] : dependency.members) {
+      if (member == nullptr || member == &other) other.by_operator.reset();
+    }
   }
   if (decision.outcome == WindowOutcome::kUsed) judgements.used = std::move(decision);
   judgements.last = std::move(last);

@@ -12,5 +12,7 @@ namespace plimsoll::internal {
 std::string Time(absl::Duration duration);
 // "12.5 %" for 0.125.
 std::string Percent(double share);
+// "It changed. Why it did." with the note, else the sentence alone.
+std::string WithNote(const std::string& sentence, const std::string& note);
 
 }  // namespace plimsoll::internal

@@ -51,7 +51,8 @@ LawDecision Describe(const DependencyState& dependency) {
 }  // namespace
 
 void Core::Impl::AdvanceKnee(DependencyState& dependency) {
-  const bool enforced = dependency.policy.mode == Mode::kEnforce && !learning_;
+  const bool enforced =
+      dependency.policy.mode == Mode::kEnforce && !learning_ && !dependency.pin.limit.has_value();
   const std::optional<Calls> before = dependency.PoolLimit();
   if (dependency.knee->Advance(dependency, now_, enforced) != KneeRunner::Step::kDecided) return;
   // Unless the level itself has moved.

@@ -150,7 +150,8 @@ Steps Core::Impl::Renewed(const DependencyState& dependency, const SessionId& id
   steps.limit = std::min(steps.limit, dependency.ledger.Reserved(id));
   // Nothing rises, but a cut is a cut.
   const bool over = dependency.ledger.Reserved() > dependency.policy.quota_or_max();
-  if (dependency.retired || over) steps.limit = std::min(steps.limit, member.offer);
+  const bool lowered = dependency.retired || over || dependency.pin.limit.has_value();
+  if (lowered) steps.limit = std::min(steps.limit, member.offer);
   steps.base = std::min(steps.limit, steps.base);
   steps.reserve = std::min(steps.base, steps.reserve);
   return steps;

@@ -1,10 +1,13 @@
 // What operators change while agents hold grants: the books go on, grants follow by the rules.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "controller/src/allocation.h"
 #include "controller/src/core_impl.h"
+#include "controller/src/explain_words.h"
 #include "plimsoll/core/check.h"
 
 namespace plimsoll {
@@ -13,6 +16,7 @@ using internal::DependencyState;
 using internal::KneeRunner;
 using internal::LawRunner;
 using internal::Member;
+using internal::WithNote;
 
 namespace {
 
@@ -20,22 +24,43 @@ std::string QuotaOf(const Policy& policy) {
   return policy.quota.has_value() ? absl::StrCat(*policy.quota) : "none";
 }
 
+Policy InForce(const Policy& configured, const Override& pin) {
+  Policy policy = configured;
+  policy.mode = pin.mode.value_or(configured.mode);
+  return policy;
+}
+
+// "the limit of each instance to 10 and the mode to OBSERVE".
+std::string TextOf(const Override& pin) {
+  std::vector<std::string> parts;
+  if (pin.limit.has_value()) {
+    parts.push_back(absl::StrCat("the limit of each instance to ", *pin.limit));
+  }
+  if (pin.mode.has_value()) {
+    parts.push_back(absl::StrCat("the mode to ", std::string(ToString(*pin.mode))));
+  }
+  return absl::StrJoin(parts, " and ");
+}
+
 }  // namespace
 
 void Core::Impl::On(const PolicyEvent& event) {
+  const auto note_of = [&event](const DependencyId& name) {
+    const auto note = event.notes.find(name);
+    return note == event.notes.end() ? "" : note->second;
+  };
   for (auto& [name, dependency] : dependencies_) {
-    if (!event.policies.contains(name)) Retire(dependency);
+    if (!event.policies.contains(name)) Retire(dependency, note_of(name));
   }
   for (const auto& [name, policy] : event.policies) {
     const auto found = dependencies_.find(name);
-    if (found != dependencies_.end()) {
-      ChangePolicy(found->second, policy);
-      continue;
+    const auto pinned = event.overrides.find(name);
+    const Override pin = pinned == event.overrides.end() ? Override{} : pinned->second;
+    if (found == dependencies_.end()) {
+      Create(policy, pin, note_of(name));
+    } else {
+      Change(found->second, policy, pin, note_of(name));
     }
-    AddDependency(name, policy);
-    Log(EventType::kPoliciesChanged, nullptr, name,
-        absl::StrCat(name.value, " has a policy now: quota ", QuotaOf(policy), "."));
-    TellSettings(name);
   }
   NoteLongestHold();
   hasty_until_ = now_ + longest_hold_;
@@ -46,28 +71,94 @@ void Core::Impl::On(const PolicyEvent& event) {
   ConsiderAll();
 }
 
-void Core::Impl::ChangePolicy(DependencyState& dependency, const Policy& policy) {
+void Core::Impl::Create(const Policy& policy, const Override& pin, const std::string& note) {
+  DependencyState& dependency = AddDependency(policy.name, InForce(policy, {}));
+  Log(EventType::kDependencyCreated, nullptr, policy.name,
+      WithNote(absl::StrCat(policy.name.value, " has a policy now: quota ", QuotaOf(policy), "."),
+               note));
+  TellSettings(policy.name);
+  if (pin != Override{}) Change(dependency, policy, pin, note);
+}
+
+void Core::Impl::Change(DependencyState& dependency, const Policy& policy, const Override& pin,
+                        const std::string& note) {
+  Policy before = dependency.policy;
+  before.mode = dependency.configured_mode;
+  const bool same = before == policy && !dependency.retired;
+  const bool same_pin = dependency.pin == pin;
+  if (same && same_pin) return;
+  ChangePolicy(dependency, InForce(policy, pin), same ? "" : note);
+  dependency.configured_mode = policy.mode;
+  if (!same_pin) ChangeOverride(dependency, pin, note);
+}
+
+void Core::Impl::ChangeOverride(DependencyState& dependency, const Override& pin,
+                                const std::string& note) {
+  const bool cleared = pin == Override{};
+  dependency.pin = pin;
+  dependency.Move(cleared ? Reason::kOverrideCleared : Reason::kOverrideSet);
+  const std::string& name = dependency.policy.name.value;
+  Log(cleared ? EventType::kOverrideCleared : EventType::kOverrideSet, nullptr,
+      dependency.policy.name,
+      WithNote(cleared ? absl::StrCat("The override of ", name, " has ended.")
+                       : absl::StrCat("The override of ", name, " pins ", TextOf(pin), "."),
+               note));
+}
+
+void Core::Impl::ChangePolicy(DependencyState& dependency, const Policy& policy,
+                              const std::string& note) {
   PLIMSOLL_CHECK(Validate(policy, options_.lease).ok(), "the core needs valid policies");
   const Policy before = std::exchange(dependency.policy, policy);
   const bool was_retired = std::exchange(dependency.retired, false);
+  if (before == policy && !was_retired) return;
   dependency.ledger.SetTerms(TermsOf(policy), now_);
   RebuildLaws(dependency, before);
   FollowBreaker(dependency);
-  dependency.moved = before.quota != policy.quota ? Reason::kQuotaChanged : Reason::kConfigReloaded;
+  dependency.Move(SameQuota(before, policy) ? Reason::kConfigReloaded : Reason::kQuotaChanged);
   TellSettings(policy.name);
   if (before.mode != policy.mode) ChangeMode(dependency);
-  if (before.quota == policy.quota && !was_retired) return;
-  Log(EventType::kPoliciesChanged, nullptr, policy.name,
-      absl::StrCat("The quota of ", policy.name.value, " was ",
-                   was_retired ? "none" : QuotaOf(before), " and is ", QuotaOf(policy), "; ",
-                   dependency.ledger.Reserved(), " are reserved."));
+  if (before.quota == policy.quota && !was_retired) {
+    Policy in_mode = before;
+    in_mode.mode = policy.mode;
+    // A change of the mode alone has been told.
+    if (in_mode == policy) return;
+    Log(EventType::kDependencyUpdated, nullptr, policy.name,
+        WithNote(absl::StrCat("The settings of ", policy.name.value, " have changed."), note));
+    return;
+  }
+  Log(was_retired ? EventType::kDependencyCreated : EventType::kQuotaChanged, nullptr, policy.name,
+      WithNote(absl::StrCat("The quota of ", policy.name.value, " was ",
+                            was_retired ? "none" : QuotaOf(before), " and is ", QuotaOf(policy),
+                            "; ", dependency.ledger.Reserved(), " are reserved."),
+               note));
+}
+
+// A law that has found nothing yet has its initial limit; shares follow by the rules.
+void Core::Impl::On(const ResetEvent& event) {
+  const auto found = dependencies_.find(event.dependency);
+  if (found == dependencies_.end() || found->second.retired) return;
+  DependencyState& dependency = found->second;
+  MakeLaws(dependency, /*go_on=*/false);
+  dependency.judgements = {};
+  for (auto& [id, member] : dependency.members) member.judgements = {};
+  dependency.Move(Reason::kReset);
+  Log(EventType::kDependencyUpdated, nullptr, event.dependency,
+      WithNote(absl::StrCat("The law of ", event.dependency.value,
+                            " has forgotten what it found, and starts from its initial limit."),
+               event.note));
+  internal::Allocate(dependency, sessions_, now_);
+  ConsiderAll();
+}
+
+void Core::Impl::On(const NoteEvent& event) {
+  Log(event.type, nullptr, DependencyId(), event.message);
 }
 
 // What runs above the limits of those that were only observed is in the books from now on: nobody
 // rises before it has ended.
 void Core::Impl::ChangeMode(DependencyState& dependency) {
   const Policy& policy = dependency.policy;
-  Log(EventType::kPoliciesChanged, nullptr, policy.name,
+  Log(EventType::kDependencyUpdated, nullptr, policy.name,
       policy.mode == Mode::kObserve
           ? absl::StrCat(policy.name.value, " is only observed from now on: nobody is refused.")
           : absl::StrCat("The limits of ", policy.name.value, " are enforced from now on."));
@@ -85,17 +176,22 @@ void Core::Impl::RebuildLaws(DependencyState& dependency, const Policy& before) 
   const bool same = before.scope == policy.scope &&
                     before.algorithm.kind == policy.algorithm.kind &&
                     policy.algorithm.kind != AlgorithmKind::kFixed;
+  MakeLaws(dependency, same);
+}
+
+void Core::Impl::MakeLaws(DependencyState& dependency, bool go_on) {
+  const Policy& policy = dependency.policy;
   // The former runners refer to it until they are replaced.
   const std::unique_ptr<LimitAlgorithm> former =
       std::exchange(dependency.algorithm, internal::MakeLaw(policy));
-  RebuildKnee(dependency, same);
+  RebuildKnee(dependency, go_on);
   if (dependency.knee != nullptr) return;
   dependency.pool = policy.scope == Scope::kFleet
-                        ? MakeRunner(dependency, same ? dependency.pool.get() : nullptr)
+                        ? MakeRunner(dependency, go_on ? dependency.pool.get() : nullptr)
                         : nullptr;
   for (auto& [id, member] : dependency.members) {
     member.law = policy.scope == Scope::kInstance
-                     ? MakeRunner(dependency, same ? member.law.get() : nullptr)
+                     ? MakeRunner(dependency, go_on ? member.law.get() : nullptr)
                      : nullptr;
   }
 }
@@ -109,7 +205,9 @@ void Core::Impl::RebuildKnee(DependencyState& dependency, bool same) {
   if (same) dependency.knee->Continue(*former);
   for (auto& [id, member] : dependency.members) {
     member.law = nullptr;
-    if (!same) dependency.knee->Join(member);
+    if (same) continue;
+    member.knee = {};
+    dependency.knee->Join(member);
   }
 }
 
@@ -134,14 +232,16 @@ std::unique_ptr<LawRunner> Core::Impl::MakeRunner(const DependencyState& depende
 }
 
 // Nothing is granted any more; what is granted stays in the books until it has been given back.
-void Core::Impl::Retire(DependencyState& dependency) {
+void Core::Impl::Retire(DependencyState& dependency, const std::string& note) {
   if (std::exchange(dependency.retired, true)) return;
-  dependency.moved = Reason::kConfigReloaded;
+  dependency.pin = {};
+  dependency.Move(Reason::kConfigReloaded);
   dependency.breaker = nullptr;  // whoever is open finds its way back by itself
   TellSettings(dependency.policy.name);
-  Log(EventType::kPoliciesChanged, nullptr, dependency.policy.name,
-      absl::StrCat(dependency.policy.name.value, " has no policy any more; ",
-                   dependency.ledger.Reserved(), " are reserved and will be taken back."));
+  Log(EventType::kDependencyDeleted, nullptr, dependency.policy.name,
+      WithNote(absl::StrCat(dependency.policy.name.value, " has no policy any more; ",
+                            dependency.ledger.Reserved(), " are reserved and will be taken back."),
+               note));
 }
 
 void Core::Impl::ForgetRetired() {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "plimsoll/algorithms/law_settings.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/snapshot.h"
 #include "plimsoll/controller/store.h"
@@ -112,6 +114,28 @@ void CheckInitial(const Policy& policy, Violations& violations) {
                    policy.scope == Scope::kFleet ? "quota, " : "ceiling, ", top));
 }
 
+std::string Exact(absl::Duration value) {
+  return value == absl::InfiniteDuration() ? "inf" : absl::StrCat(absl::ToInt64Nanoseconds(value));
+}
+std::string Exact(double value) { return absl::StrFormat("%.17g", value); }
+std::string Exact(int value) { return absl::StrCat(value); }
+std::string Exact(bool value) { return value ? "true" : "false"; }
+std::string Exact(VegasStep value) { return std::string(ToString(value)); }
+std::string Exact(const LogRule& value) { return ToString(value); }
+
+// The same for two policies if their laws are the same, with all their settings.
+std::string LawText(const Policy& policy) {
+  const AlgorithmConfig& config = policy.algorithm;
+  std::string text = absl::StrCat(std::string(ToString(config.kind)), " ", config.floor, " ",
+                                  config.ceiling, " ", config.initial);
+  VisitLaws(config, [&text](AlgorithmKind /*kind*/, const auto& law) {
+    VisitSettings(law, [&text](const std::string& /*name*/, const auto& value) {
+      absl::StrAppend(&text, " ", Exact(value));
+    });
+  });
+  return text;
+}
+
 }  // namespace
 
 Calls Policy::join_reserve_or_default() const {
@@ -148,6 +172,17 @@ std::string_view ToString(StoreCondition condition) {
       return "LOST";
   }
   return "WHOLE";
+}
+
+bool SameQuota(const Policy& a, const Policy& b) {
+  return a.quota == b.quota && a.services == b.services && a.join_reserve == b.join_reserve;
+}
+
+bool operator==(const Policy& a, const Policy& b) {
+  return a.name == b.name && a.description == b.description && SameQuota(a, b) &&
+         a.scope == b.scope && a.mode == b.mode && a.initial == b.initial && a.window == b.window &&
+         a.call_deadline == b.call_deadline && a.outage == b.outage && a.breaker == b.breaker &&
+         a.instances_expected == b.instances_expected && LawText(a) == LawText(b);
 }
 
 absl::Status Validate(const Policy& policy, absl::Duration lease) {

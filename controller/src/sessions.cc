@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/src/core_impl.h"
+#include "controller/src/explain_words.h"
 
 namespace plimsoll {
 
@@ -146,6 +147,31 @@ void Core::Impl::On(const ReleaseEvent& event) {
     Remove(event.message.session, EventType::kInstanceLeft);
   }
   Reply(event.request, Released{});
+}
+
+// What it holds may be in force until it hears of it, and its calls run on: nothing is freed here.
+void Core::Impl::On(const EvictEvent& event) {
+  const auto found = sessions_.find(event.session);
+  if (found == sessions_.end() || found->second.evicted) return;
+  SessionState& session = found->second;
+  session.evicted = true;
+  if (session.held.has_value()) {
+    Reply(session.held->request,
+          Refusal{RefusalCode::kSessionUnknown,
+                  "an operator has ended this session; register again", epoch_});
+  }
+  ForgetHeld(session);
+  // A registration that is repeated must not find it.
+  if (session.n.value == 0) by_nonce_.erase(std::exchange(session.nonce, ""));
+  std::int64_t reserved = 0;
+  for (const DependencyId& name : session.dependencies) {
+    reserved += dependencies_.at(name).ledger.Reserved(session.id);
+  }
+  Log(EventType::kInstanceLeft, &session, DependencyId(),
+      internal::WithNote(
+          absl::StrCat(session.instance.value, " of ", session.service.value, " was evicted; ",
+                       reserved, " stay reserved until its holds have run out."),
+          event.note));
 }
 
 void Core::Impl::Remove(const SessionId& id, EventType why) {

@@ -74,6 +74,8 @@ struct Member {
   std::unique_ptr<LawRunner> law;  // scope instance only
   KneeMember knee;                 // for the pool law
   Judgements judgements;           // of that law
+  // Why an operator's change moves its limit, until its limit has followed or a law has spoken.
+  std::optional<Reason> by_operator;
 
   // What it should have.
   Calls wanted = 0;                  // what it could use, before the quota
@@ -114,8 +116,10 @@ struct DependencyState {
   DependencyState(const Policy& its_policy, const LedgerTerms& terms)
       : policy(its_policy), lease(terms.lease), ledger(terms) {}
 
-  Policy policy;
-  absl::Duration lease;  // of limits
+  Policy policy;                       // with the mode that is in force
+  Mode configured_mode = policy.mode;  // without the override
+  Override pin;                        // nothing is pinned by default
+  absl::Duration lease;                // of limits
   // The policy is gone: nothing is granted any more, and what is granted is taken back.
   bool retired = false;
   std::unique_ptr<LimitAlgorithm> algorithm;
@@ -154,6 +158,8 @@ struct DependencyState {
   // The limit that the law sets for the pool, or for one instance; nothing with the other scope.
   std::optional<Calls> PoolLimit() const;
   std::optional<Calls> LimitOf(const Member& member) const;
+  // Every member is told why, until its limit has followed.
+  void Move(Reason reason);
   // What may be divided now, before what silent sessions still hold and newcomers are due.
   Calls Capacity() const;
 };
@@ -190,6 +196,7 @@ struct SessionState {
   bool spoken = false;         // a sync was accepted in this reign
   bool leaving = false;
   bool fenced = false;
+  bool evicted = false;
   Instant joined_at;
   Instant seen_at;
   std::vector<DependencyId> dependencies;          // joined, by name

@@ -78,6 +78,18 @@ class ControllerProcessTest : public ::testing::Test {
     probe.Send(Get(target));
     return BodyOf(probe.Receive());
   }
+  // The status of the answer.
+  int Send(const std::string& method, const std::string& target, const std::string& body) const {
+    HttpProbe probe(port_);
+    std::string request = method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n";
+    if (!body.empty()) {
+      request +=
+          "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+          "\r\n";
+    }
+    probe.Send(request + "\r\n" + body);
+    return StatusOf(probe.Receive());
+  }
   int Quota() const {
     return Json::parse(Ask("/v1/dependencies/payments-api"))["quota"]["capacity"];
   }
@@ -108,9 +120,9 @@ TEST_F(ControllerProcessTest, SighupChangesAQuotaDownAndUp) {
     controller_->Signal(SIGHUP);
     EXPECT_TRUE(Until([&] { return Quota() == quota; })) << log();
   }
-  EXPECT_THAT(
-      log(), AllOf(HasSubstr("payments-api: quota 50 -> 20"),
-                   HasSubstr("payments-api: quota 20 -> 80"), HasSubstr("event=POLICIES_CHANGED")));
+  EXPECT_THAT(log(),
+              AllOf(HasSubstr("payments-api: quota 50 -> 20"),
+                    HasSubstr("payments-api: quota 20 -> 80"), HasSubstr("event=QUOTA_CHANGED")));
   EXPECT_TRUE(Until([&] { return Status()["config"]["hash"] != hash; }));
 }
 
@@ -172,6 +184,45 @@ TEST_F(ControllerProcessTest, ACheckReadsWhatIsIncludedAndEndsWithSeven) {
   EXPECT_EQ(Run({"--check-config"}), 7);
   EXPECT_THAT(log(), HasSubstr("conf.d/a.yaml:1:27: /dependencies/0/floor: must be a whole"));
   EXPECT_EQ(Run({"config", "schema"}), 2) << "after the flags it is no command";
+}
+
+TEST_F(ControllerProcessTest, WhatWasChangedOverRestOutlivesAKill) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start();
+  EXPECT_EQ(Send("PUT", "/v1/dependencies/queue", R"({"quota":{"capacity":30},"floor":2})"), 201);
+  const absl::Time end = absl::Now() + absl::Hours(1);
+  EXPECT_EQ(Send("PUT", "/v1/dependencies/payments-api/override",
+                 R"({"limit":3,"reason":"INC-12","expire_time":")" +
+                     absl::FormatTime(absl::RFC3339_full, end, absl::UTCTimeZone()) + "\"}"),
+            201);
+  EXPECT_EQ(Send("DELETE", "/v1/dependencies/payments-api", ""), 409);
+  controller_->Kill();
+  controller_.reset();
+  Start();
+  const Json queue = Json::parse(Ask("/v1/dependencies/queue"));
+  EXPECT_EQ(queue["quota"]["capacity"], 30);
+  EXPECT_EQ(queue["origin"], "API");
+  const Json pinned = Json::parse(Ask("/v1/dependencies/payments-api"))["override"];
+  EXPECT_EQ(pinned["limit"], 3);
+  EXPECT_EQ(pinned["reason"], "INC-12");
+  EXPECT_THAT(log(), AllOf(HasSubstr("event=OVERRIDE_SET"), HasSubstr("what=PUT_OVERRIDE")));
+}
+
+TEST_F(ControllerProcessTest, TheFileIsReloadedAndRefusedOverRest) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start();
+  WriteQuota("20");
+  EXPECT_EQ(Send("POST", "/v1/config:reload", ""), 200);
+  EXPECT_EQ(Quota(), 20);
+  WriteConfig("dependencies:\n  - {name: payments-api, celing: 3}\n");
+  EXPECT_EQ(Send("POST", "/-/reload", ""), 400);
+  EXPECT_EQ(Quota(), 20);
+  const Json status = Json::parse(Ask("/v1/config/status"));
+  EXPECT_EQ(status["last_load_ok"], false);
+  EXPECT_EQ(status["errors"][0]["code"], "UNKNOWN_KEY");
+  EXPECT_EQ(status["errors"][0]["line"], 4);
+  EXPECT_EQ(Send("POST", "/v1/config:validate", "dependencies: []"), 200);
+  EXPECT_EQ(Send("POST", "/v1/config:validate", "dependencies: 3"), 400);
 }
 
 TEST_F(ControllerProcessTest, AStoreThatWasMadeOnPurposeNeedsNoLearning) {

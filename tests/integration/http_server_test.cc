@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "controller/operations/policy_book.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/server.h"
@@ -49,6 +50,12 @@ class HttpServerTest : public ::testing::Test {
     const absl::StatusOr<StoreState> state = store_->TakeOver();
     ASSERT_TRUE(state.ok()) << state.status();
     RealClock().Refresh();
+    PolicyBookOptions book;
+    book.file_policies = {{policy.name, policy}};
+    book.hash = options_.config_hash;
+    book.reread = [this] { return reading_; };
+    book_ = std::make_unique<PolicyBook>(book, state->documents, RealClock().WallTime());
+    options_.operations = book_.get();
     core_ = std::make_unique<Core>(core_options, PolicySet{{policy.name, policy}}, *state,
                                    RealClock().Now());
     options_.version = "0.1.0";
@@ -57,6 +64,12 @@ class HttpServerTest : public ::testing::Test {
     server_ = std::make_unique<Server>(options_, *core_, *store_, RealClock());
     const absl::Status started = server_->Start();
     ASSERT_TRUE(started.ok()) << started;
+  }
+
+  // The configuration file is read anew, and is like this.
+  void Read(FileReading reading) {
+    reading_ = std::move(reading);
+    AskApi(Post("/v1/config:reload", ""));
   }
 
   std::string AskAgentPlane(const std::string& request) {
@@ -147,6 +160,8 @@ class HttpServerTest : public ::testing::Test {
   }
 
   std::unique_ptr<Store> store_ = MakeMemoryStore(1);
+  FileReading reading_;
+  std::unique_ptr<PolicyBook> book_;
   std::unique_ptr<Core> core_;
   ServerOptions options_;
   std::unique_ptr<Server> server_;
@@ -431,7 +446,7 @@ class WatchTest : public HttpServerTest {
   Json Watchers() { return ApiJson("/v1/status")["watchers"]; }
   void Configure(const std::string& hash) {
     const Policy policy = SamplePolicy();
-    server_->SetPolicies({{policy.name, policy}}, hash);
+    Read({.policies = PolicySet{{policy.name, policy}}, .hash = hash});
   }
 };
 
@@ -574,9 +589,9 @@ TEST_F(HttpServerTest, MetricsTellHowTheConfigurationWasReadAndEveryRouteFromThe
                                  R"(route="/v1/limits",code="200"})"),
             0);
   EXPECT_GT(first.Value(prefix + "decision_duration_seconds_count"), 0);
-  server_->NoteReloadFailed();
+  Read({.faults = {{"", "CONFLICT", "it is broken"}}});
   EXPECT_EQ(page().Value(successful), 0);
-  server_->SetPolicies({}, "f00d");
+  Read({.policies = PolicySet{}, .hash = "f00d"});
   const PrometheusPage last = page();
   EXPECT_EQ(last.Value(successful), 1);
   EXPECT_GE(last.Value(prefix + "config_last_reload_success_timestamp_seconds"), loaded);

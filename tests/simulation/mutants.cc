@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -358,6 +359,50 @@ class RegistrationFences final : public SuccessorWatcher {
   std::vector<SessionId> silent_;
 };
 
+// An override lifts the limit of each instance, whatever the quota says.
+class OverrideAboveQuota final : public Sabotage {
+  std::vector<Event> OnEvent(Epoch /*epoch*/, Event event) override {
+    if (auto* change = std::get_if<PolicyEvent>(&event)) {
+      for (const auto& [name, pin] : change->overrides) {
+        const Calls wanted = pin.limit.value_or(0) * Settings().agents;
+        Policy& policy = change->policies.at(name);
+        policy.quota = std::max(policy.quota_or_max(), wanted);
+      }
+    }
+    return {std::move(event)};
+  }
+};
+
+class EvictionFreesAtOnce final : public Sabotage {
+  std::vector<Event> OnEvent(Epoch /*epoch*/, Event event) override {
+    if (const auto* eviction = std::get_if<EvictEvent>(&event)) {
+      return {ReleaseEvent{kNobody, {eviction->session}}};
+    }
+    return {std::move(event)};
+  }
+};
+
+// A dependency that is deleted is forgotten, with what its instances hold.
+class DeletionFreesAtOnce final : public SessionWatcher {
+ public:
+  std::vector<Event> OnEvent(Epoch epoch, Event event) override {
+    const auto* change = std::get_if<PolicyEvent>(&event);
+    const bool deleted = change != nullptr && change->policies.empty();
+    std::vector<Event> events = SessionWatcher::OnEvent(epoch, std::move(event));
+    if (!deleted) return events;
+    for (const SessionId& session : std::exchange(sessions_, {})) {
+      events.push_back(ReleaseEvent{kNobody, {session}});
+    }
+    return events;
+  }
+
+ private:
+  void OnSync(Epoch /*epoch*/, SyncRequest& message) override { sessions_.insert(message.session); }
+  void OnSyncAnswer(const SessionId& /*session*/, SyncAnswer& /*answer*/) override {}
+
+  std::set<SessionId> sessions_;
+};
+
 template <typename T>
 std::unique_ptr<Sabotage> Make() {
   return std::make_unique<T>();
@@ -413,6 +458,12 @@ const std::vector<Mutant>& Mutants() {
        Make<FencedAtOnce>},
       {"RegistrationFences", "C11", "a registration fences, not the first sync", "churn", 5,
        Make<RegistrationFences>},
+      {"OverrideAboveQuota", "C12", "an override lifts limits above the quota", "operator", 1,
+       Make<OverrideAboveQuota>},
+      {"EvictionFreesAtOnce", "C12", "an eviction frees the share at once", "operator", 1,
+       Make<EvictionFreesAtOnce>},
+      {"DeletionFreesAtOnce", "C12", "a deletion frees all shares at once", "operator", 1,
+       Make<DeletionFreesAtOnce>},
       {"LossUnnoticed", "L1", "a lost store counts as whole", "lost", 1, Make<LossUnnoticed>},
   };
   return *mutants;

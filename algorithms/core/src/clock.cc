@@ -15,7 +15,7 @@
 
 #include "absl/time/clock.h"
 #include "algorithms/core/src/clock_steering.h"
-#include "algorithms/core/src/timeline.h"
+#include "plimsoll/core/timeline.h"
 
 namespace plimsoll {
 namespace {
@@ -111,6 +111,8 @@ class RefreshLock {
 
 class SystemClock final : public Clock {
  public:
+  SystemClock() : Clock(&published_) {}
+
   Instant Now() const override { return NowBy<ReadTicks>(); }
   Instant Glance() const override { return NowBy<GlanceAtTicks>(); }
 

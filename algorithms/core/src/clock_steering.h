@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "algorithms/core/src/timeline.h"
+#include "plimsoll/core/timeline.h"
 
 namespace plimsoll::internal {
 

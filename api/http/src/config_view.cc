@@ -6,7 +6,7 @@ namespace plimsoll::internal {
 
 using Json = nlohmann::ordered_json;
 
-Json ConfigView(const ConfigFacts& facts, const std::string& hash) {
+Json ConfigView(const ConfigSettings& facts, const std::string& hash) {
   Json items = Json::array();
   for (const ConfigEntry& entry : facts.entries) {
     items.push_back({{"key", entry.key},

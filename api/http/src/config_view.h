@@ -8,6 +8,6 @@
 namespace plimsoll::internal {
 
 // The answer to GET /v1/config: a list of one page, and what waits for a restart. Pure.
-nlohmann::ordered_json ConfigView(const ConfigFacts& facts, const std::string& hash);
+nlohmann::ordered_json ConfigView(const ConfigSettings& facts, const std::string& hash);
 
 }  // namespace plimsoll::internal

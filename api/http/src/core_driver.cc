@@ -8,10 +8,12 @@ namespace plimsoll::internal {
 namespace {
 
 // None of them can be caused often by what agents send: a breaker opens once per cool-off.
-constexpr EventType kNotices[] = {EventType::kStoreFailed,     EventType::kStoreRecovered,
-                                  EventType::kStoreLost,       EventType::kLearningEnded,
-                                  EventType::kPoliciesChanged, EventType::kDeposed,
-                                  EventType::kBreakerOpened,   EventType::kBreakerClosed};
+constexpr EventType kNotices[] = {
+    EventType::kStoreFailed,       EventType::kStoreRecovered,    EventType::kStoreLost,
+    EventType::kLearningEnded,     EventType::kQuotaChanged,      EventType::kDeposed,
+    EventType::kBreakerOpened,     EventType::kBreakerClosed,     EventType::kOverrideSet,
+    EventType::kOverrideCleared,   EventType::kDependencyCreated, EventType::kDependencyUpdated,
+    EventType::kDependencyDeleted, EventType::kConfigReloaded,    EventType::kConfigReloadFailed};
 
 }  // namespace
 
@@ -45,7 +47,10 @@ void CoreDriver::Written(WriteId write, const absl::Status& status) {
   Apply(WrittenEvent{write, status});
 }
 
-void CoreDriver::SetPolicies(PolicySet policies) { Apply(PolicyEvent{std::move(policies)}); }
+void CoreDriver::Tell(const std::vector<Event>& events) {
+  for (const Event& event : events) Apply(event);
+  snapshot_.reset();
+}
 
 void CoreDriver::Tick() { Apply(TickEvent{}); }
 

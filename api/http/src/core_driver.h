@@ -33,7 +33,8 @@ class CoreDriver {
   void Abandon(RequestId request);
 
   void Written(WriteId write, const absl::Status& status);
-  void SetPolicies(PolicySet policies);
+  // What operators have changed; the next snapshot shows it.
+  void Tell(const std::vector<Event>& events);
   void Tick();
   void Shutdown();
 

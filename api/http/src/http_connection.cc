@@ -131,6 +131,7 @@ void FillHead(const Message& message, HttpRequest& request) {
   request.if_none_match = ToStdString(message[http::field::if_none_match]);
   request.last_event_id = ToStdString(message["Last-Event-ID"]);
   request.authorization = ToStdString(message[http::field::authorization]);
+  request.if_match = ToStdString(message[http::field::if_match]);
   request.has_length = message.count(http::field::content_length) > 0;
 }
 

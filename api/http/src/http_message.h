@@ -30,6 +30,7 @@ struct HttpRequest {
   std::string content_type;
   std::string if_none_match;
   std::string last_event_id;
+  std::string if_match;
   bool has_length = false;  // Content-Length was there
   std::string body;
   std::string request_id;      // the caller's, or one of ours

@@ -1,7 +1,11 @@
 #include "api/http/src/law_views.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "plimsoll/algorithms/law_settings.h"
 
@@ -13,7 +17,7 @@ using Json = nlohmann::ordered_json;
 // Null: a baseline that is learnt, a target that there is not.
 Json View(absl::Duration value) {
   const bool set = value > absl::ZeroDuration() && value < absl::InfiniteDuration();
-  return set ? Json(absl::FormatDuration(value)) : Json(nullptr);
+  return set ? Json(SettingText(value)) : Json(nullptr);
 }
 Json View(double value) { return value; }
 Json View(int value) { return value; }
@@ -22,6 +26,18 @@ Json View(VegasStep value) { return std::string(ToString(value)); }
 Json View(const LogRule& value) { return ToString(value); }
 
 }  // namespace
+
+std::string SettingText(absl::Duration setting) {
+  if (setting == absl::ZeroDuration()) return "0s";
+  // Below a minute there is one unit.
+  if (setting < absl::Minutes(1)) return absl::FormatDuration(setting);
+  for (const auto& [unit, name] : {std::pair(absl::Hours(1), "h"), {absl::Minutes(1), "m"}}) {
+    absl::Duration rest;
+    const std::int64_t count = absl::IDivDuration(setting, unit, &rest);
+    if (rest == absl::ZeroDuration()) return absl::StrCat(count, name);
+  }
+  return absl::StrFormat("%.9gs", absl::ToDoubleSeconds(setting));
+}
 
 void AddLawSettings(const AlgorithmConfig& config, Json& view) {
   VisitLaws(config, [&](AlgorithmKind kind, const auto& law) {

@@ -104,13 +104,10 @@ void AddChanges(const DependencyRow& row, MetricFamilies& families) {
   }
 }
 
-// Overrides have no row of the read model yet: none can be set.
-double OverridesOf(const DependencyRow& /*row*/) { return 0; }
-
 void AddState(const DependencyRow& row, bool learning, MetricFamilies& families) {
   const std::string& name = row.policy.name.value;
   families["plimsoll_controller_learning"].Add({name}, learning ? 1 : 0);
-  families["plimsoll_controller_overrides"].Add({name}, OverridesOf(row));
+  families["plimsoll_controller_overrides"].Add({name}, row.pinned.has_value() ? 1 : 0);
 }
 
 template <typename Array>

@@ -149,14 +149,44 @@ bool IsMoreAlive(const Row& a, const Row& b) {
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
                              const Clock& clock, const MemoryOptions& memory,
-                             const Console& console)
+                             const Console& console, Operations* operations, ChangeHost* host)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
       clock_(clock),
       history_(memory.history_step, memory.history_keep),
       watch_(controller, clock, memory.watchers_max),
+      operations_(operations),
+      changes_(operations == nullptr ? nullptr
+                                     : std::make_unique<ChangeQueue>(*operations, *host, clock)),
+      change_routes_(operations == nullptr ? nullptr
+                                           : std::make_unique<ChangeRoutes>(*operations, *changes_,
+                                                                            controller, clock)),
+      loads_{true, clock.WallTime()},
+      told_hash_(config_hash()),
       router_(Routes(console)) {}
+
+std::string OperatorPlane::config_hash() const {
+  return operations_ == nullptr ? facts_.config_hash : operations_->config().hash;
+}
+
+void OperatorPlane::Reload(const std::string& who) {
+  if (changes_ == nullptr) return;
+  ChangeRequest request;
+  request.verb = ChangeVerb::kReload;
+  request.who = who;
+  changes_->Submit(std::move(request), [this](const ChangePlan& /*plan*/) { TellConfig(); });
+}
+
+std::optional<DependencyFacts> OperatorPlane::FactsOf(const DependencyId& name) const {
+  return operations_ == nullptr ? std::nullopt : operations_->Find(name);
+}
+
+ServerFacts OperatorPlane::Facts() const {
+  ServerFacts facts = facts_;
+  facts.config_hash = config_hash();
+  return facts;
+}
 
 std::vector<Route> OperatorPlane::Routes(const Console& console) {
   const auto bind =
@@ -222,6 +252,9 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
                     &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
   };
+  if (change_routes_ != nullptr) {
+    for (Route& route : change_routes_->Routes()) routes.push_back(std::move(route));
+  }
   for (Route& route : ConsoleRoutes(console)) routes.push_back(std::move(route));
   return routes;
 }
@@ -251,10 +284,38 @@ Route OperatorPlane::CollectionRoute(Collection collection, const char* pattern,
           }};
 }
 
+// What operators set has revisions of its own: those of a single dependency are what If-Match looks
+// at, and a list changes with the newest of its rows.
+std::string OperatorPlane::ETagOf(Collection collection, const RoutedRequest& routed,
+                                  const Snapshot& snapshot) const {
+  const std::string counted = revisions_.ETag(collection);
+  const bool settable =
+      collection == Collection::kDependencies || collection == Collection::kQuotas;
+  if (operations_ == nullptr || !settable) return counted;
+  const auto newest = [this](const DependencyId& name) -> std::int64_t {
+    const std::optional<DependencyFacts> facts = FactsOf(name);
+    if (!facts) return 0;
+    return std::max(facts->revision, facts->override_facts ? facts->override_facts->revision : 0);
+  };
+  const std::string counts = counted.substr(1, counted.size() - 2);
+  if (!routed.names.empty()) {
+    const DependencyId name(routed.names[0]);
+    const std::optional<DependencyFacts> facts = FactsOf(name);
+    if (!facts) return counted;
+    return absl::StrCat("\"", counts.substr(0, counts.find('.')), ".", facts->revision, ".",
+                        newest(name), ".", counts.substr(counts.find('.') + 1), "\"");
+  }
+  std::int64_t last = 0;
+  for (const DependencyRow& row : snapshot.dependencies) {
+    last = std::max(last, newest(row.policy.name));
+  }
+  return absl::StrCat("\"", counts, ".", last, "\"");
+}
+
 HttpResponse OperatorPlane::RenderCollection(Collection collection, const RoutedRequest& routed,
                                              const SnapshotPtr& snapshot, SnapshotRender render) {
   revisions_.Note(snapshot);
-  const std::string etag = revisions_.ETag(collection);
+  const std::string etag = ETagOf(collection, routed, *snapshot);
   HttpResponse response;
   if (MatchesETag(routed.request.if_none_match, etag)) {
     response.status = 304;
@@ -307,12 +368,22 @@ void OperatorPlane::WithSnapshot(const ExchangePtr& exchange, Render render) {
   });
 }
 
-void OperatorPlane::set_config_hash(std::string hash) {
-  if (hash != facts_.config_hash) watch_.TellConfig(hash);
-  facts_.config_hash = std::move(hash);
+LoadFacts OperatorPlane::load_facts() {
+  if (operations_ == nullptr) return loads_;
+  const ConfigFacts config = operations_->config();
+  loads_.succeeded = config.last_load_ok;
+  if (config.last_load_ok) loads_.last_success = config.last_load_time;
+  return loads_;
+}
+
+void OperatorPlane::TellConfig() {
+  load_facts();
+  const std::string hash = config_hash();
+  if (std::exchange(told_hash_, hash) != hash) watch_.TellConfig(hash);
 }
 
 void OperatorPlane::Poll() {
+  TellConfig();
   watch_.Poll();
   if (!history_.IsDue(clock_.Now())) return;
   controller_.GetSnapshot([this](const SnapshotPtr& snapshot) {
@@ -361,7 +432,7 @@ HttpResponse OperatorPlane::Version() const {
 
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
                                    const Snapshot& snapshot) const {
-  Json view = StatusView(snapshot, facts_, Time());
+  Json view = StatusView(snapshot, Facts(), Time());
   const WatchCounts& watch = watch_.counts();
   view["watchers"] = {{"open", watch.open},
                       {"max", watch_.watchers_max()},
@@ -376,14 +447,15 @@ HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
   const std::string origin = absl::AsciiStrToUpper(routed.Parameter("origin"));
   std::vector<std::pair<std::string, const DependencyRow*>> keyed;
   for (const DependencyRow& row : snapshot.dependencies) {
-    const std::string row_mode(ToString(row.policy.mode));
-    if (!Matches(mode, row_mode) || !Matches(origin, "FILE")) continue;
+    const bool fits = Matches(mode, std::string(ToString(row.mode))) &&
+                      Matches(origin, OriginOf(FactsOf(row.policy.name)));
+    if (!fits) continue;
     keyed.emplace_back(Key(row.policy.name), &row);
   }
   return ListResponse(routed, revisions_.Revision(Collection::kDependencies), std::move(keyed),
                       [this, &snapshot](const DependencyRow& row) {
                         return DependencyView(row, LimitsOf(snapshot, row.policy.name),
-                                              snapshot.learning, Time());
+                                              snapshot.learning, Time(), FactsOf(row.policy.name));
                       });
 }
 
@@ -391,9 +463,8 @@ HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
                                        const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  Json view = DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time());
-  view["revision"] = revisions_.Revision(Collection::kDependencies);
-  return JsonResponse(view);
+  return JsonResponse(DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning,
+                                     Time(), FactsOf(row->policy.name)));
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {

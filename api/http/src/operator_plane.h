@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "api/http/src/change_queue.h"
+#include "api/http/src/change_routes.h"
 #include "api/http/src/controller_view.h"
 #include "api/http/src/history.h"
 #include "api/http/src/host_check.h"
+#include "api/http/src/metrics_exporter.h"
 #include "api/http/src/rate_limiter.h"
 #include "api/http/src/revisions.h"
 #include "api/http/src/router.h"
@@ -34,8 +37,10 @@ struct MemoryOptions {
 class OperatorPlane final : public HttpService {
  public:
   // All three must outlive the plane and the exchanges it has not answered.
+  // With `operations`, operators may change something; `host` makes it so.
   OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock,
-                const MemoryOptions& memory = {}, const Console& console = {});
+                const MemoryOptions& memory = {}, const Console& console = {},
+                Operations* operations = nullptr, ChangeHost* host = nullptr);
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
@@ -48,10 +53,18 @@ class OperatorPlane final : public HttpService {
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(500);
 
   // Of the configuration in force.
-  const std::string& config_hash() const { return facts_.config_hash; }
   // What GET /v1/config tells.
-  void set_config(ConfigFacts config) { config_ = std::move(config); }
-  void set_config_hash(std::string hash);
+  void set_config(ConfigSettings config) { config_ = std::move(config); }
+  std::string config_hash() const;
+  // How the configuration was read last.
+  LoadFacts load_facts();
+
+  // What the configuration file says now is to hold. Does nothing without operations.
+  void Reload(const std::string& who);
+  // Ends what has expired.
+  void TickChanges() {
+    if (changes_ != nullptr) changes_->Tick();
+  }
   const WatchCounts& watch_counts() const { return watch_.counts(); }
   // How fast one caller may ask, health apart.
   void set_rate_limit(const RateLimit& limit) { limiter_.set_limit(limit); }
@@ -73,6 +86,8 @@ class OperatorPlane final : public HttpService {
   // Of a collection that has revisions: with ETag, and 304 for who knows it already.
   Route CollectionRoute(Collection collection, const char* pattern,
                         std::vector<std::string> parameters, SnapshotRender render);
+  std::string ETagOf(Collection collection, const RoutedRequest& routed,
+                     const Snapshot& snapshot) const;
   HttpResponse RenderCollection(Collection collection, const RoutedRequest& routed,
                                 const SnapshotPtr& snapshot, SnapshotRender render);
 
@@ -95,10 +110,14 @@ class OperatorPlane final : public HttpService {
   void WithSnapshot(const ExchangePtr& exchange, Render render);
   TimeBase Time() const { return {clock_.Now(), clock_.WallTime()}; }
 
+  std::optional<DependencyFacts> FactsOf(const DependencyId& name) const;
+  ServerFacts Facts() const;
+  void TellConfig();
+
   ControllerView& controller_;
   const HostCheck hosts_;
-  ServerFacts facts_;
-  ConfigFacts config_;
+  const ServerFacts facts_;
+  ConfigSettings config_;
   const Clock& clock_;
   History history_;
   SizingAdvisor sizing_;  // of the last hour with steps of five seconds
@@ -106,6 +125,11 @@ class OperatorPlane final : public HttpService {
   Revisions revisions_;
   RateLimiter limiter_{RateLimit{}};
   Role metrics_role_ = Role::kNone;
+  Operations* const operations_;
+  const std::unique_ptr<ChangeQueue> changes_;  // null without operations
+  const std::unique_ptr<ChangeRoutes> change_routes_;
+  LoadFacts loads_;
+  std::string told_hash_;
   const Router router_;
 };
 

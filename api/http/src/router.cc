@@ -13,15 +13,26 @@ bool IsVariable(const std::string& segment) { return segment.starts_with('{'); }
 
 bool IsRest(const std::string& segment) { return segment.ends_with("*}"); }
 
+// "{d}:reset" is a name with a verb; a name alone has none.
+std::string VerbOf(const std::string& segment) {
+  const std::size_t colon = segment.rfind(':');
+  return colon == std::string::npos ? "" : segment.substr(colon);
+}
+
+bool Fits(const std::string& part, const std::string& segment) {
+  if (!IsVariable(part)) return part == segment;
+  const std::string verb = VerbOf(part);
+  return VerbOf(segment) == verb && segment.size() > verb.size();
+}
+
 bool Matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
   if (IsRest(pattern.back())) {
     return segments.size() >= pattern.size() &&
            std::equal(pattern.begin(), pattern.end() - 1, segments.begin());
   }
-  return std::equal(pattern.begin(), pattern.end(), segments.begin(), segments.end(),
-                    [](const std::string& part, const std::string& segment) {
-                      return IsVariable(part) ? !segment.empty() : part == segment;
-                    });
+  return std::equal(
+      pattern.begin(), pattern.end(), segments.begin(), segments.end(),
+      [](const std::string& part, const std::string& segment) { return Fits(part, segment); });
 }
 
 bool Serves(const std::string& route_method, const std::string& method) {
@@ -111,8 +122,9 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
   }
   RoutedRequest routed{request, {}, *std::move(query)};
   for (std::size_t i = 0; i < entry.segments.size(); ++i) {
-    if (IsVariable(entry.segments[i]) && !IsRest(entry.segments[i]))
-      routed.names.push_back(segments[i]);
+    if (!IsVariable(entry.segments[i]) || IsRest(entry.segments[i])) continue;
+    const std::string& name = segments[i];
+    routed.names.push_back(name.substr(0, name.size() - VerbOf(name).size()));
   }
   entry.route.handler(routed, exchange);
 }

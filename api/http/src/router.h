@@ -31,9 +31,9 @@ inline constexpr const char* kAnyParameter = "*";
 
 struct Route {
   const char* method;  // GET serves HEAD as well
-  // "/v1/limits/{d}/{instance_id}": also the label in metrics. "{rest*}", at the end, stands for
-  // all segments that are left, at least one, be they empty; it is no name. Of two routes that
-  // match, the first counts.
+  // "/v1/limits/{d}/{instance_id}" or "/v1/dependencies/{d}:reset": also the label in metrics. What
+  // stands for {} has no colon. "{rest*}", at the end, stands for all segments that are left, at
+  // least one, be they empty; it is no name. Of two routes that match, the first counts.
   const char* pattern;
   // The query parameters it understands; another one is refused.
   std::vector<std::string> parameters;

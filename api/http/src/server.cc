@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 
@@ -61,30 +62,9 @@ Role MetricsRole(const AccessRules& rules) {
   return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
 }
 
-// How the configuration was read last. Thread-safe.
-class Loads {
- public:
-  void Succeeded(absl::Time at) {
-    const MutexLock lock(mutex_);
-    facts_ = {true, at};
-  }
-  void Failed() {
-    const MutexLock lock(mutex_);
-    facts_.succeeded = false;
-  }
-  internal::LoadFacts Read() const {
-    const MutexLock lock(mutex_);
-    return facts_;
-  }
-
- private:
-  mutable Mutex mutex_;
-  internal::LoadFacts facts_ ABSL_GUARDED_BY(mutex_);
-};
-
 }  // namespace
 
-class Server::Impl final : public internal::ControllerView {
+class Server::Impl final : public internal::ControllerView, public internal::ChangeHost {
  public:
   Impl(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
       : options_(options),
@@ -96,13 +76,14 @@ class Server::Impl final : public internal::ControllerView {
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
                         {options.version, options.state_mode, options.config_hash}, clock,
                         {options.history_step, options.history_keep, options.watchers_max},
-                        options.console),
+                        options.console, options.operations, this),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
                         agent_metrics_, AgentAuthenticator(options.access), clock),
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
                       ApiAuthenticator(options.access), clock),
         tick_timer_(core_loop_),
         poll_timer_(api_loop_),
+        change_timer_(api_loop_),
         store_(store) {
     operator_plane_.set_config(options.config);
     for (const auto& [method, route] : agent_plane_.labels())
@@ -110,7 +91,6 @@ class Server::Impl final : public internal::ControllerView {
     for (const auto& [method, route] : operator_plane_.labels()) {
       api_metrics_.AddRoute(method, route);
     }
-    loads_.Succeeded(clock.WallTime());
     agent_listener_.SetTls(options.tls.context);
     api_listener_.SetTls(options.tls.context);
     operator_plane_.set_rate_limit(options.api_rate_limit);
@@ -131,6 +111,7 @@ class Server::Impl final : public internal::ControllerView {
     api_listener_.Start();
     ScheduleTick();
     SchedulePoll();
+    if (options_.operations != nullptr) ScheduleChangeTick();
     core_thread_ = std::thread([this] { core_loop_.run(); });
     api_thread_ = std::thread([this] { api_loop_.run(); });
     return absl::OkStatus();
@@ -139,17 +120,11 @@ class Server::Impl final : public internal::ControllerView {
   std::uint16_t agent_port() const { return agent_listener_.port(); }
   std::uint16_t api_port() const { return api_listener_.port(); }
 
-  void SetPolicies(PolicySet policies, std::string config_hash) {
-    loads_.Succeeded(clock_.WallTime());
-    asio::post(core_loop_, [this, policies = std::move(policies)]() mutable {
-      driver_.SetPolicies(std::move(policies));
-    });
-    asio::post(api_loop_, [this, config_hash = std::move(config_hash)]() mutable {
-      operator_plane_.set_config_hash(std::move(config_hash));
-    });
+  void Reload(std::string who) {
+    asio::post(api_loop_, [this, who = std::move(who)] { operator_plane_.Reload(who); });
   }
 
-  void SetConfig(ConfigFacts facts) {
+  void SetConfig(ConfigSettings facts) {
     asio::post(api_loop_, [this, facts = std::move(facts)]() mutable {
       operator_plane_.set_config(std::move(facts));
     });
@@ -171,8 +146,6 @@ class Server::Impl final : public internal::ControllerView {
     asio::post(core_loop_, [this, context = tls.context] { agent_listener_.SetTls(context); });
     asio::post(api_loop_, [this, context = tls.context] { api_listener_.SetTls(context); });
   }
-
-  void NoteReloadFailed() { loads_.Failed(); }
 
   void Stop(absl::Duration grace) {
     if (!core_thread_.joinable()) return;
@@ -196,6 +169,8 @@ class Server::Impl final : public internal::ControllerView {
       api_listener_.Abort();
       polling_ = false;
       poll_timer_.cancel();
+      changing_ = false;
+      change_timer_.cancel();
     });
     // The loops end by themselves once nothing waits in them.
     api_thread_.join();
@@ -214,6 +189,17 @@ class Server::Impl final : public internal::ControllerView {
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
   }
+  void Commit(WriteBatch batch, std::function<void(absl::Status)> done) override {
+    writer_->Submit(std::move(batch), [this, done = std::move(done)](absl::Status status) {
+      asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
+    });
+  }
+  void Tell(std::vector<Event> events, std::function<void()> done) override {
+    asio::post(core_loop_, [this, events = std::move(events), done = std::move(done)] {
+      driver_.Tell(events);
+      asio::post(api_loop_, done);
+    });
+  }
   std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
     internal::MetricsInput input;
     input.snapshot = std::move(snapshot);
@@ -224,7 +210,7 @@ class Server::Impl final : public internal::ControllerView {
     input.process = internal::ReadProcessFacts();
     input.version = options_.version;
     input.config_hash = operator_plane_.config_hash();
-    input.load = loads_.Read();
+    input.load = operator_plane_.load_facts();
     input.pairs_max = options_.metrics_pairs_max;
     return internal::ExportMetrics(input);
   }
@@ -260,12 +246,23 @@ class Server::Impl final : public internal::ControllerView {
     });
   }
 
+  void ScheduleChangeTick() {
+    change_timer_.expires_after(kChangeTick);
+    change_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error || !changing_) return;
+      operator_plane_.TickChanges();
+      ScheduleChangeTick();
+    });
+  }
+
+  // How late an override may end.
+  static constexpr std::chrono::milliseconds kChangeTick{500};
+
   // Fixed at construction, or thread-safe.
   const ServerOptions options_;
   const Clock& clock_;
   internal::PlaneMetrics agent_metrics_;
   internal::PlaneMetrics api_metrics_;
-  Loads loads_;
   std::atomic<bool> shutting_down_ = false;
   asio::io_context core_loop_{1};
   asio::io_context api_loop_{1};
@@ -276,11 +273,13 @@ class Server::Impl final : public internal::ControllerView {
   // Confined to the operator plane's thread while it runs.
   internal::OperatorPlane operator_plane_;
   bool polling_ = true;
+  bool changing_ = true;
   // Each confined to the thread of its plane.
   internal::HttpListener agent_listener_;
   internal::HttpListener api_listener_;
   asio::steady_timer tick_timer_;
   asio::steady_timer poll_timer_;
+  asio::steady_timer change_timer_;
 
   Store& store_;
   std::optional<internal::StoreWriter> writer_;
@@ -294,15 +293,12 @@ Server::~Server() = default;
 absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }
 std::uint16_t Server::api_port() const { return impl_->api_port(); }
-void Server::SetPolicies(PolicySet policies, std::string config_hash) {
-  impl_->SetPolicies(std::move(policies), std::move(config_hash));
-}
-void Server::SetConfig(ConfigFacts facts) { impl_->SetConfig(std::move(facts)); }
+void Server::SetConfig(ConfigSettings facts) { impl_->SetConfig(std::move(facts)); }
+void Server::Reload(std::string who) { impl_->Reload(std::move(who)); }
 void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
   impl_->SetAccess(rules, api_rate_limit);
 }
 void Server::SetTls(const TlsMaterial& tls) { impl_->SetTls(tls); }
-void Server::NoteReloadFailed() { impl_->NoteReloadFailed(); }
 void Server::Stop(absl::Duration grace) { impl_->Stop(grace); }
 
 }  // namespace plimsoll

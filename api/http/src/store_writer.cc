@@ -33,23 +33,38 @@ DurationHistogram StoreWriter::durations() const {
   return durations_;
 }
 
+void StoreWriter::Submit(WriteBatch batch, std::function<void(absl::Status)> done) {
+  const MutexLock lock(mutex_);
+  changes_.push_back({std::move(batch), std::move(done)});
+  changed_.NotifyOne();
+}
+
 void StoreWriter::Run() {
   for (;;) {
-    WriteAction action;
+    std::optional<WriteAction> action;
+    std::optional<Change> change;
     {
       const MutexLock lock(mutex_);
-      while (!pending_ && !stopping_) changed_.Wait(mutex_);
+      while (!pending_ && changes_.empty() && !stopping_) changed_.Wait(mutex_);
       if (stopping_) return;
-      action = *std::exchange(pending_, std::nullopt);
+      action = std::exchange(pending_, std::nullopt);
+      if (!changes_.empty()) {
+        change = std::move(changes_.front());
+        changes_.pop_front();
+      }
     }
-    const Instant begin = clock_.Now();
-    absl::Status status = store_.Commit(action.batch);
-    {
-      const MutexLock lock(mutex_);
-      durations_.Record(clock_.Now() - begin);
-    }
-    written_(action.write, std::move(status));
+    // Agents wait for the one, a person for the other: neither can keep the other from its turn.
+    if (action) written_(action->write, Write(action->batch));
+    if (change) change->done(Write(change->batch));
   }
+}
+
+absl::Status StoreWriter::Write(const WriteBatch& batch) {
+  const Instant begin = clock_.Now();
+  absl::Status status = store_.Commit(batch);
+  const MutexLock lock(mutex_);
+  durations_.Record(clock_.Now() - begin);
+  return status;
 }
 
 }  // namespace plimsoll::internal

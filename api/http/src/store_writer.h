@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -23,13 +24,22 @@ class StoreWriter {
 
   // Returns at once. There is at most one write under way: the core sees to that.
   void Submit(WriteAction action);
+  // Writes what operators have changed, after what has been submitted before, and calls `done` on
+  // the writer's thread. Returns at once. Dropped if the writer is stopped before its turn.
+  void Submit(WriteBatch batch, std::function<void(absl::Status)> done);
   // Waits for the write under way, then ends the thread. Nothing is written afterwards.
   void Stop();
 
   DurationHistogram durations() const;
 
  private:
+  struct Change {
+    WriteBatch batch;
+    std::function<void(absl::Status)> done;
+  };
+
   void Run();
+  absl::Status Write(const WriteBatch& batch);
 
   // Fixed at construction.
   Store& store_;
@@ -39,6 +49,7 @@ class StoreWriter {
   mutable Mutex mutex_;
   CondVar changed_;
   std::optional<WriteAction> pending_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Change> changes_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   DurationHistogram durations_ ABSL_GUARDED_BY(mutex_);
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "api/http/src/change_views.h"
 #include "api/http/src/law_views.h"
 
 namespace plimsoll::internal {
@@ -17,7 +18,11 @@ std::string Rfc3339(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone());
 }
 
-std::string Text(absl::Duration setting) { return absl::FormatDuration(setting); }
+std::string TimeOf(Instant at, const TimeBase& time) {
+  return Rfc3339(time.wall - (time.now - at));
+}
+
+std::string Text(absl::Duration setting) { return SettingText(setting); }
 
 Json SecondsOrNull(absl::Duration measured) {
   if (measured <= absl::ZeroDuration()) return nullptr;
@@ -51,8 +56,7 @@ void AddAlgorithm(const Policy& policy, Json& view) {
   view["algorithm"] = Upper(ToString(config.kind));
   view["floor"] = config.floor;
   view["ceiling"] = config.ceiling;
-  view["initial"] = policy.initial.value_or(
-      policy.scope == Scope::kFleet && policy.quota ? *policy.quota : config.initial);
+  view["initial"] = policy.initial ? Json(*policy.initial) : Json(nullptr);
   AddLawSettings(config, view);
 }
 
@@ -78,6 +82,40 @@ Json WindowView(const WindowConfig& window) {
           {"percentile", window.percentile},
           {"latency_ceiling", bounded ? Json(Text(window.latency_ceiling)) : Json(nullptr)},
           {"drop_tolerance", window.drop_tolerance}};
+}
+
+Json QuotaSettings(const Policy& policy) {
+  Json view = {{"capacity", policy.quota ? Json(*policy.quota) : Json(nullptr)},
+               {"policy", "FAIR_SHARE"},
+               {"instances_expected", policy.instances_expected},
+               {"join_reserve", policy.join_reserve ? Json(*policy.join_reserve) : Json(nullptr)},
+               {"services", Json::object()}};
+  for (const auto& [name, share] : policy.services) {
+    view["services"][name.value] = {
+        {"weight", share.weight},
+        {"min_share", share.minimum},
+        {"max_share", share.maximum ? Json(*share.maximum) : Json(nullptr)},
+        {"priority", share.priority},
+        {"lend", share.lend}};
+  }
+  return view;
+}
+
+Json BreakerSettingsView(const BreakerSettings& settings) {
+  return {{"consecutive_failures", settings.rules.consecutive_failures},
+          {"failure_rate", settings.rules.failure_rate},
+          {"slow_rate", settings.rules.slow_rate},
+          {"calls_min", settings.rules.calls_min},
+          {"slow_after", Text(settings.slow_after)},
+          {"window", Text(settings.window)},
+          {"hang_after", Text(settings.hang_after)},
+          {"cool_off", Text(settings.cool_off)},
+          {"cool_off_max", Text(settings.cool_off_max)},
+          {"cool_off_growth", settings.cool_off_growth},
+          {"cool_off_jitter", settings.cool_off_jitter},
+          {"probe_deadline", Text(settings.probe_deadline)},
+          {"probes_to_close", settings.probes_to_close},
+          {"probe_failures_to_open", settings.probe_failures_to_open}};
 }
 
 const char* StateOf(const BreakerRow& row) {
@@ -126,6 +164,7 @@ Json DependencyStatus(const DependencyRow& row, const std::vector<const LimitRow
     not_enforcing += limit->mode != Mode::kEnforce;
   }
   return {{"health", Health(row, limits)},
+          {"mode", std::string(ToString(row.mode))},
           {"instances", row.instances},
           {"not_enforcing", not_enforcing},
           {"in_flight", row.in_flight},
@@ -178,6 +217,7 @@ Json InputsView(const DecisionInputs& inputs) {
 }
 
 std::string StateOf(const InstanceRow& row) {
+  if (row.evicted) return "EVICTED";
   if (row.fenced) return "FENCED";
   if (row.leaving) return "LEAVING";
   return row.connected ? "CONNECTED" : "SILENT";
@@ -211,7 +251,11 @@ std::string LearningText(const Snapshot& snapshot, Instant now) {
 
 Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBase& time) {
   std::int64_t limited = 0;
-  for (const DependencyRow& row : snapshot.dependencies) limited += row.wanted > row.granted;
+  std::int64_t overridden = 0;
+  for (const DependencyRow& row : snapshot.dependencies) {
+    limited += row.wanted > row.granted;
+    overridden += row.pinned.has_value();
+  }
   std::int64_t connected = 0;
   std::set<std::string> versions;
   for (const InstanceRow& row : snapshot.instances) {
@@ -229,6 +273,7 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
           {"dependencies",
            {{"total", snapshot.dependencies.size()},
             {"limited", limited},
+            {"overridden", overridden},
             {"learning", snapshot.learning ? snapshot.dependencies.size() : 0}}},
           {"agents",
            {{"connected", connected},
@@ -239,10 +284,11 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
 }
 
 Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>& limits,
-                    bool learning, const TimeBase& time) {
+                    bool learning, const TimeBase& time,
+                    const std::optional<DependencyFacts>& facts) {
   const Policy& policy = row.policy;
   Json view = {{"name", policy.name.value},
-               {"origin", "FILE"},
+               {"origin", row.retired ? Json(nullptr) : Json(OriginOf(facts))},
                {"description", policy.description},
                {"mode", std::string(ToString(policy.mode))},
                {"scope", std::string(ToString(policy.scope))}};
@@ -250,12 +296,25 @@ Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>
   view["call_deadline"] = Text(policy.call_deadline);
   view["window"] = WindowView(policy.window);
   view["quota"] = nullptr;
-  if (policy.quota) view["quota"] = {{"capacity", *policy.quota}, {"policy", "FAIR_SHARE"}};
-  view["outage"] = {{"base", policy.base()},
+  if (policy.quota || !policy.services.empty()) view["quota"] = QuotaSettings(policy);
+  view["outage"] = {{"base", policy.outage.base ? Json(*policy.outage.base) : Json(nullptr)},
                     {"base_lease", Text(policy.outage.base_lease)},
                     {"reserve", policy.outage.reserve}};
+  view["breaker"] = policy.breaker ? BreakerSettingsView(*policy.breaker) : Json(nullptr);
   view["status"] = DependencyStatus(row, limits, learning, time);
+  view["override"] = nullptr;
+  if (!facts.has_value()) return view;
+  if (facts->override_facts) {
+    view["override"] = OverrideView(policy.name, *facts->override_facts);
+  }
+  view["revision"] = absl::StrCat("dependencies.", facts->revision);
+  view["create_time"] = CalendarText(facts->create_time);
+  view["update_time"] = CalendarText(facts->update_time);
   return view;
+}
+
+std::string OriginOf(const std::optional<DependencyFacts>& facts) {
+  return facts.has_value() && !facts->from_file ? "API" : "FILE";
 }
 
 Json QuotaView(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {
@@ -271,7 +330,7 @@ Json QuotaView(const DependencyRow& row, const std::vector<const LimitRow*>& lim
   }
   const bool bounded = row.policy.quota.has_value();
   const Calls quota = row.policy.quota.value_or(0);
-  return {
+  Json view = {
       {"dependency", row.policy.name.value},
       {"capacity", bounded ? Json(quota) : Json(nullptr)},
       {"policy", "FAIR_SHARE"},
@@ -283,6 +342,12 @@ Json QuotaView(const DependencyRow& row, const std::vector<const LimitRow*>& lim
        bounded ? Json(std::max<std::int64_t>(0, quota - row.reserved)) : Json(nullptr)},
       {"wanted", row.wanted},
       {"shares", shares}};
+  // What can be put back.
+  const Json settings = QuotaSettings(row.policy);
+  for (const char* const key : {"instances_expected", "join_reserve", "services"}) {
+    view[key] = settings[key];
+  }
+  return view;
 }
 
 Json LimitView(const LimitRow& row, bool has_quota, const TimeBase& time) {

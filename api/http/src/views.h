@@ -2,12 +2,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/snapshot.h"
+#include "plimsoll/http/operations.h"
 
 namespace plimsoll::internal {
 
@@ -36,7 +38,10 @@ std::string LearningText(const Snapshot& snapshot, Instant now);
 // `limits` are all rows of this dependency; `learning` as of the snapshot.
 nlohmann::ordered_json DependencyView(const DependencyRow& row,
                                       const std::vector<const LimitRow*>& limits, bool learning,
-                                      const TimeBase& time);
+                                      const TimeBase& time,
+                                      const std::optional<DependencyFacts>& facts = std::nullopt);
+// "FILE" or "API".
+std::string OriginOf(const std::optional<DependencyFacts>& facts);
 nlohmann::ordered_json QuotaView(const DependencyRow& row,
                                  const std::vector<const LimitRow*>& limits);
 // `has_quota` tells whether quota_share means anything.

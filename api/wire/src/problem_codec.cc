@@ -86,6 +86,7 @@ std::string Encode(const Problem& problem) {
   WriteUnlessEmpty("instance", problem.instance, writer);
   WriteUnlessEmpty("request_id", problem.request_id, writer);
   WriteUnlessEmpty("hint", problem.hint, writer);
+  WriteUnlessEmpty("current_etag", problem.current_etag, writer);
   if (problem.epoch.value != 0) writer.Key("epoch").Integer(problem.epoch.value);
   if (!problem.errors.empty()) {
     writer.Key("errors").BeginArray();
@@ -94,6 +95,9 @@ std::string Encode(const Problem& problem) {
       writer.Key("pointer").String(fault.pointer);
       writer.Key("code").String(fault.code);
       writer.Key("detail").String(fault.detail);
+      WriteUnlessEmpty("file", fault.file, writer);
+      if (fault.line > 0) writer.Key("line").Integer(fault.line);
+      if (fault.column > 0) writer.Key("column").Integer(fault.column);
       writer.EndObject();
     }
     writer.EndArray();

@@ -35,6 +35,18 @@ Policy MakePolicy(const World& world) {
   return policy;
 }
 
+PolicyEvent MakePolicies(const World& world) {
+  PolicyEvent event;
+  if (world.deleted) return event;
+  Policy policy = MakePolicy(world);
+  // A quota that is drawn again is told again all the same, as part of another change.
+  const bool by_operator = world.scenario.operator_every.max < absl::InfiniteDuration();
+  if (!by_operator) policy.description = absl::StrFormat("since %d", world.queue.now().ns);
+  event.policies = {{policy.name, policy}};
+  if (world.pin != Override{}) event.overrides = {{policy.name, world.pin}};
+  return event;
+}
+
 }  // namespace
 
 ControllerHost::ControllerHost(World& world, VirtualStore& store, int index)
@@ -68,7 +80,10 @@ void ControllerHost::Lead(Epoch epoch) {
                            ToString(found.condition), Describe(found.bounds));
   });
   world_.AdoptQuota();
-  core_ = std::make_unique<Core>(options, PolicySet{{policy.name, policy}}, found, now);
+  PolicySet policies = {{policy.name, policy}};
+  if (world_.deleted) policies.clear();
+  core_ = std::make_unique<Core>(options, std::move(policies), found, now);
+  if (world_.pin != Override{}) Apply(MakePolicies(world_));
   Tick();
 }
 
@@ -91,12 +106,26 @@ void ControllerHost::ShutDown() {
   Crash();
 }
 
-void ControllerHost::ChangeQuota() {
+void ControllerHost::ChangePolicies() {
   process_.Deliver([this, reign = reign_] {
     if (reign != reign_ || core_ == nullptr) return;
     if (epoch_ == store_.epoch()) world_.AdoptQuota();
-    const Policy policy = MakePolicy(world_);
-    Apply(PolicyEvent{{{policy.name, policy}}});
+    Apply(MakePolicies(world_));
+  });
+}
+
+void ControllerHost::Reset() {
+  process_.Deliver([this, reign = reign_] {
+    if (reign == reign_ && core_ != nullptr) Apply(ResetEvent{SimulatedDependency()});
+  });
+}
+
+void ControllerHost::Evict(const InstanceId& instance) {
+  process_.Deliver([this, instance, reign = reign_] {
+    if (reign != reign_ || core_ == nullptr) return;
+    for (const InstanceRow& row : core_->TakeSnapshot(clock_->Now()).instances) {
+      if (core_ != nullptr && row.instance == instance) Apply(EvictEvent{row.session});
+    }
   });
 }
 

@@ -29,8 +29,11 @@ class ControllerHost {
   // The process says good-bye to its agents first.
   void ShutDown();
   void PauseUntil(Instant until) { process_.PauseUntil(until); }
-  // The operator has changed the quota.
-  void ChangeQuota();
+  // The operator has changed quota, override or dependency, as the world says.
+  void ChangePolicies();
+  // The operator resets the law; evicts an instance.
+  void Reset();
+  void Evict(const InstanceId& instance);
 
   // A message has come over the network. `exchange` names the connection it came over. A machine
   // without a process refuses the connection.

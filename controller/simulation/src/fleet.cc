@@ -24,6 +24,7 @@ constexpr DurationRange kElection = {absl::Milliseconds(10), absl::Milliseconds(
 constexpr DurationRange kStoreCut = {absl::Seconds(2), absl::Seconds(12)};
 constexpr DurationRange kSplit = {absl::Seconds(6), absl::Seconds(14)};
 constexpr std::array<Calls, 4> kQuotas = {20, 30, 40, 50};
+constexpr std::array<Calls, 6> kPins = {0, 1, 4, 9, 20, 50};
 
 Controllers MakeControllers(World& world, VirtualStore& store) {
   Controllers controllers;
@@ -57,6 +58,7 @@ SimulationResult Fleet::Run(bool until_broken) {
   world_.queue.After(world_.scenario.demand_every, [this] { ChangeDemand(); });
   world_.queue.After(world_.scenario.fault_every, [this] { Strike(); });
   world_.queue.After(Draw(world_.random, world_.scenario.quota_every), [this] { ChangeQuota(); });
+  if (world_.scenario.operator_every.max < absl::InfiniteDuration()) Operate();
   while (world_.queue.Step(Instant{} + world_.scenario.length)) {
     ++result_.events;
     checker_.Check();
@@ -224,8 +226,35 @@ void Fleet::CutOff(int index) {
 
 void Fleet::ChangeQuota() {
   world_.quota = kQuotas[world_.random.Below(kQuotas.size())];
-  for (const auto& controller : controllers_) controller->ChangeQuota();
+  TellPolicies();
   world_.queue.After(Draw(world_.random, world_.scenario.quota_every), [this] { ChangeQuota(); });
+}
+
+void Fleet::TellPolicies() {
+  for (const auto& controller : controllers_) controller->ChangePolicies();
+}
+
+void Fleet::Operate() {
+  const double kind = world_.random.Uniform();
+  if (kind < 0.3) {
+    world_.pin.limit = kPins[world_.random.Below(kPins.size())];
+  } else if (kind < 0.5) {
+    world_.pin = {};
+  } else if (kind < 0.65) {
+    world_.quota = kQuotas[world_.random.Below(kQuotas.size())];
+  } else if (kind < 0.75) {
+    for (const auto& controller : controllers_) controller->Reset();
+  } else if (kind < 0.9) {
+    const int index = PickInstance();
+    for (const auto& controller : controllers_) {
+      controller->Evict(InstanceId(absl::StrCat("checkout-", index)));
+    }
+  }
+  // A deleted dependency is made again with the next change.
+  world_.deleted = kind >= 0.9 && !world_.deleted;
+  if (world_.deleted) world_.pin = {};
+  TellPolicies();
+  world_.queue.After(Draw(world_.random, world_.scenario.operator_every), [this] { Operate(); });
 }
 
 void Fleet::SampleOften() {

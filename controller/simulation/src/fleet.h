@@ -45,6 +45,9 @@ class Fleet {
   void CutOff(int index);
 
   void ChangeQuota();
+  // The operator changes something.
+  void Operate();
+  void TellPolicies();
   void SampleOften();
   Instance& At(int index) { return instances_[static_cast<std::size_t>(index)]; }
   int PickInstance();

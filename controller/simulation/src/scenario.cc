@@ -84,6 +84,13 @@ Scenario Quota() {
   return scenario;
 }
 
+// An operator who cannot leave anything alone.
+Scenario Operator() {
+  Scenario scenario = From(Harsh(), "operator");
+  scenario.operator_every = {absl::Seconds(1), absl::Seconds(8)};
+  return scenario;
+}
+
 // The quota is cut under controllers that hardly live: successors inherit from before the cut.
 Scenario Cuts() {
   Scenario scenario = From(Quota(), "cuts");
@@ -159,9 +166,9 @@ Scenario CrashLoop() {
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),      Mild(),    Harsh(),  Churn(), Extreme(), Open(),
-          Anonymous(), Reserve(), Quota(),  Cuts(),  Lost(),    Failover(),
-          Hot(),       Split(),   Deploy(), Scale(), Jobs(),    CrashLoop()};
+  return {Calm(),    Mild(),   Harsh(),    Churn(), Extreme(),  Open(),     Anonymous(),
+          Reserve(), Quota(),  Operator(), Cuts(),  Lost(),     Failover(), Hot(),
+          Split(),   Deploy(), Scale(),    Jobs(),  CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

@@ -9,6 +9,7 @@
 #include "controller/simulation/src/network.h"
 #include "controller/simulation/src/sabotage.h"
 #include "controller/simulation/src/trace.h"
+#include "plimsoll/controller/policy.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/core/types.h"
 #include "plimsoll/simulation/scenario.h"
@@ -66,6 +67,9 @@ struct World {
   // The quota as the operator has set it, and since when which one was in use by the controller
   // that rightfully reigned.
   Calls quota = 0;
+  // What else the operator has set.
+  Override pin;
+  bool deleted = false;
   std::vector<std::pair<Instant, Calls>> adopted_quotas;
   void AdoptQuota();
   // The largest quota under which anything that is still in force can have been granted.

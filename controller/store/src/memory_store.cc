@@ -1,6 +1,8 @@
 #include "plimsoll/store/memory_store.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace plimsoll {
@@ -17,6 +19,7 @@ absl::StatusOr<StoreState> MemoryDisk::TakeOver(std::int64_t first_epoch) {
   epoch_ = first ? std::max<std::int64_t>(1, first_epoch) : epoch_ + 1;
   state.epoch = Epoch(epoch_);
   state.longest_hold = longest_hold_;
+  for (const auto& [key, body] : documents_) state.documents.push_back({key, body});
   if (!lost_.empty()) {
     state.condition = StoreCondition::kLost;
     state.why = lost_;
@@ -42,7 +45,17 @@ absl::Status MemoryDisk::Commit(const WriteBatch& batch) {
   }
   for (const BoundKey& key : batch.erase) bounds_.erase(key);
   for (const Bound& bound : batch.put) bounds_.insert_or_assign(bound.key, bound);
+  for (const DocumentKey& key : batch.erase_documents) documents_.erase(key);
+  for (const Document& document : batch.put_documents) documents_[document.key] = document.body;
+  for (const std::string& record : batch.audit) audit_.push_front(record);
+  while (std::ssize(audit_) > kAuditKeep) audit_.pop_back();
   return absl::OkStatus();
+}
+
+std::vector<std::string> MemoryDisk::ReadAudit(int limit) {
+  const MutexLock lock(mutex_);
+  const auto count = std::min<std::ptrdiff_t>(limit, std::ssize(audit_));
+  return {audit_.begin(), audit_.begin() + count};
 }
 
 void MemoryDisk::GiveUp() {
@@ -73,6 +86,10 @@ class MemoryStore final : public Store {
       return absl::FailedPreconditionError("the store has not been taken over: call TakeOver()");
     }
     return disk_->Commit(batch);
+  }
+
+  absl::StatusOr<std::vector<std::string>> ReadAudit(int limit) override {
+    return disk_->ReadAudit(limit);
   }
 
  private:

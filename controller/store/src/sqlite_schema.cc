@@ -8,7 +8,7 @@
 namespace plimsoll::internal {
 namespace {
 
-constexpr int kSchemaVersion = 2;
+constexpr int kSchemaVersion = 3;
 
 // In WAL mode only FULL syncs at each commit. The log is asked for before anything is written.
 constexpr char kPragmas[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
@@ -39,17 +39,32 @@ constexpr char kCreate[] = R"(
     PRIMARY KEY (dependency, session)
   ) STRICT, WITHOUT ROWID;
   INSERT INTO meta (id, schema_version, log_id, epoch)
-    VALUES (1, 2, lower(hex(randomblob(16))), 0);
+    VALUES (1, 3, lower(hex(randomblob(16))), 0);
+)";
+
+// Since version 3.
+constexpr char kCreateDocuments[] = R"(
+  CREATE TABLE document (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    record TEXT NOT NULL
+  ) STRICT;
 )";
 
 // A reign of version 1 that never began leaves nothing that tells why the database is empty.
-constexpr char kUpgrade[] = R"(
+constexpr char kUpgradeFrom1[] = R"(
   ALTER TABLE meta ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE meta ADD COLUMN longest_hold_us INTEGER NOT NULL DEFAULT 0
     CHECK (longest_hold_us >= 0);
   ALTER TABLE meta ADD COLUMN lost TEXT NOT NULL DEFAULT '';
   ALTER TABLE bound ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
-  UPDATE meta SET schema_version = 2,
+  UPDATE meta SET
     lost = CASE epoch WHEN 0 THEN 'An earlier version made the store, and never used it'
                       ELSE '' END;
 )";
@@ -64,6 +79,15 @@ constexpr char kPut[] =
     "checksum = excluded.checksum";
 constexpr char kErase[] = "DELETE FROM bound WHERE dependency = ?1 AND session = ?2";
 constexpr char kEraseAll[] = "DELETE FROM bound";
+constexpr char kPutDocument[] =
+    "INSERT INTO document VALUES (?1, ?2, ?3, ?4) "
+    "ON CONFLICT (kind, name) DO UPDATE SET body = excluded.body, checksum = excluded.checksum";
+constexpr char kEraseDocument[] = "DELETE FROM document WHERE kind = ?1 AND name = ?2";
+constexpr char kReadDocuments[] =
+    "SELECT kind, name, body, checksum FROM document ORDER BY kind, name";
+constexpr char kAppendAudit[] = "INSERT INTO audit (record) VALUES (?1)";
+constexpr char kTrimAudit[] = "DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?1";
+constexpr char kReadAudit[] = "SELECT record FROM audit ORDER BY id DESC LIMIT ?1";
 constexpr char kUpdate[] =
     "UPDATE meta SET epoch = ?1, commits = ?2, longest_hold_us = ?3, lost = ?4";
 constexpr char kReadBounds[] =
@@ -135,6 +159,14 @@ Bound ToBound(Columns columns) {
   return bound;
 }
 
+std::int64_t ChecksumOf(const Document& document) {
+  Checksum sum;
+  for (const std::string& text : {document.key.kind, document.key.name, document.body}) {
+    sum.Add(text);
+  }
+  return sum.value();
+}
+
 absl::Status Damaged(const std::string& what) {
   return absl::DataLossError(absl::StrCat("store: the database is damaged: ", what));
 }
@@ -190,6 +222,7 @@ absl::StatusOr<Contents> Inspect(const SqliteDatabase& database, const std::stri
   if (!version.ok()) return version.status();
   if (version->empty()) return Damaged("its table meta is empty");
   if (*version == "1") return Contents::kVersion1;
+  if (*version == "2") return Contents::kVersion2;
   if (*version == absl::StrCat(kSchemaVersion)) return Contents::kCurrent;
   return absl::FailedPreconditionError(absl::StrCat(
       "store: '", path, "' was written by another version of plimsoll-controller (schema ",
@@ -201,7 +234,9 @@ absl::Status SetDurability(const SqliteDatabase& database) { return database.Exe
 
 absl::Status CreateTables(const SqliteDatabase& database, const std::string& lost) {
   return InTransaction(database, [&]() -> absl::Status {
-    if (absl::Status made = database.Execute(kCreate); !made.ok()) return made;
+    absl::Status made = database.Execute(kCreate);
+    if (made.ok()) made = database.Execute(kCreateDocuments);
+    if (!made.ok()) return made;
     absl::StatusOr<RowWriter> writer = RowWriter::Make(database);
     if (!writer.ok()) return writer.status();
     MetaRow meta;
@@ -210,9 +245,15 @@ absl::Status CreateTables(const SqliteDatabase& database, const std::string& los
   });
 }
 
-absl::Status UpgradeTables(const SqliteDatabase& database) {
+absl::Status UpgradeTables(const SqliteDatabase& database, Contents contents) {
   return InTransaction(database, [&]() -> absl::Status {
-    if (absl::Status altered = database.Execute(kUpgrade); !altered.ok()) return altered;
+    absl::Status altered = database.Execute(kCreateDocuments);
+    if (altered.ok()) {
+      altered = database.Execute(absl::StrCat("UPDATE meta SET schema_version = ", kSchemaVersion));
+    }
+    if (!altered.ok() || contents != Contents::kVersion1) return altered;
+    altered = database.Execute(kUpgradeFrom1);
+    if (!altered.ok()) return altered;
     const absl::StatusOr<std::vector<Bound>> bounds = ReadBoundsAs(database, Checksums::kNone);
     if (!bounds.ok()) return bounds.status();
     absl::StatusOr<RowWriter> writer = RowWriter::Make(database);
@@ -240,40 +281,84 @@ absl::StatusOr<std::vector<Bound>> ReadBounds(const SqliteDatabase& database) {
   return ReadBoundsAs(database, Checksums::kCompare);
 }
 
-RowWriter::RowWriter(SqliteStatement put, SqliteStatement erase, SqliteStatement erase_all,
-                     SqliteStatement update)
-    : put_(std::move(put)),
-      erase_(std::move(erase)),
-      erase_all_(std::move(erase_all)),
-      update_(std::move(update)) {}
+absl::StatusOr<std::vector<Document>> ReadDocuments(const SqliteDatabase& database) {
+  absl::StatusOr<SqliteStatement> rows = database.Prepare(kReadDocuments);
+  if (!rows.ok()) return rows.status();
+  std::vector<Document> documents;
+  absl::StatusOr<bool> row = rows->Next();
+  for (; row.ok() && *row; row = rows->Next()) {
+    Document document{{rows->Text(0), rows->Text(1)}, rows->Text(2)};
+    if (rows->Integer(3) != ChecksumOf(document)) {
+      return Damaged("a document is not as it was written");
+    }
+    documents.push_back(std::move(document));
+  }
+  if (!row.ok()) return row.status();
+  return documents;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadAudit(const SqliteDatabase& database, int limit) {
+  absl::StatusOr<SqliteStatement> rows = database.Prepare(kReadAudit);
+  if (!rows.ok()) return rows.status();
+  rows->Bind(std::int64_t{limit});
+  std::vector<std::string> records;
+  absl::StatusOr<bool> row = rows->Next();
+  for (; row.ok() && *row; row = rows->Next()) records.push_back(rows->Text(0));
+  if (!row.ok()) return row.status();
+  return records;
+}
+
+RowWriter::RowWriter(std::vector<SqliteStatement> statements)
+    : statements_(std::move(statements)) {}
 
 absl::StatusOr<RowWriter> RowWriter::Make(const SqliteDatabase& database) {
-  absl::StatusOr<SqliteStatement> put = database.Prepare(kPut);
-  if (!put.ok()) return put.status();
-  absl::StatusOr<SqliteStatement> erase = database.Prepare(kErase);
-  if (!erase.ok()) return erase.status();
-  absl::StatusOr<SqliteStatement> erase_all = database.Prepare(kEraseAll);
-  if (!erase_all.ok()) return erase_all.status();
-  absl::StatusOr<SqliteStatement> update = database.Prepare(kUpdate);
-  if (!update.ok()) return update.status();
-  return RowWriter(*std::move(put), *std::move(erase), *std::move(erase_all), *std::move(update));
+  std::vector<SqliteStatement> statements;
+  // In the order of the enumeration.
+  for (const char* const sql :
+       {kPut, kErase, kEraseAll, kUpdate, kPutDocument, kEraseDocument, kAppendAudit, kTrimAudit}) {
+    absl::StatusOr<SqliteStatement> statement = database.Prepare(sql);
+    if (!statement.ok()) return statement.status();
+    statements.push_back(*std::move(statement));
+  }
+  return RowWriter(std::move(statements));
 }
 
 absl::Status RowWriter::Put(const Bound& bound) {
   const Columns columns = ToColumns(bound);
-  for (const std::string& text : columns.texts) put_.Bind(text);
-  for (const std::int64_t number : columns.numbers) put_.Bind(number);
-  return put_.Bind(columns.checksum()).Run();
+  for (const std::string& text : columns.texts) At(kPutBound).Bind(text);
+  for (const std::int64_t number : columns.numbers) At(kPutBound).Bind(number);
+  return At(kPutBound).Bind(columns.checksum()).Run();
 }
 
 absl::Status RowWriter::Erase(const BoundKey& key) {
-  return erase_.Bind(key.dependency.value).Bind(key.session.value).Run();
+  return At(kEraseBound).Bind(key.dependency.value).Bind(key.session.value).Run();
 }
 
-absl::Status RowWriter::EraseAll() { return erase_all_.Run(); }
+absl::Status RowWriter::EraseAll() { return At(kEraseBounds).Run(); }
+
+absl::Status RowWriter::Put(const Document& document) {
+  return At(kWriteDocument)
+      .Bind(document.key.kind)
+      .Bind(document.key.name)
+      .Bind(document.body)
+      .Bind(ChecksumOf(document))
+      .Run();
+}
+
+absl::Status RowWriter::Erase(const DocumentKey& key) {
+  return At(kDropDocument).Bind(key.kind).Bind(key.name).Run();
+}
+
+absl::Status RowWriter::Append(const std::vector<std::string>& audit) {
+  for (const std::string& record : audit) {
+    if (absl::Status put = At(kWriteAudit).Bind(record).Run(); !put.ok()) return put;
+  }
+  return audit.empty() ? absl::OkStatus() : At(kBoundAudit).Bind(std::int64_t{kAuditKeep}).Run();
+}
 
 absl::Status RowWriter::Update(const MetaRow& meta) {
-  return update_.Bind(meta.epoch)
+  return At(kUpdateMeta)
+      .Bind(meta.epoch)
       .Bind(meta.commits)
       .Bind(meta.longest_hold_us)
       .Bind(meta.lost)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ struct MetaRow {
 };
 
 // What the file holds, as far as it can be told without changing it.
-enum class Contents { kNothing, kVersion1, kCurrent };
+enum class Contents { kNothing, kVersion1, kVersion2, kCurrent };
 // Returns kFailedPrecondition for a file of another program or of a newer version, kDataLoss for a
 // damaged one.
 absl::StatusOr<Contents> Inspect(const SqliteDatabase& database, const std::string& path);
@@ -33,8 +34,8 @@ absl::StatusOr<Contents> Inspect(const SqliteDatabase& database, const std::stri
 absl::Status SetDurability(const SqliteDatabase& database);
 // Makes the tables, in one transaction.
 absl::Status CreateTables(const SqliteDatabase& database, const std::string& lost);
-// Makes tables of version 1 current, in one transaction.
-absl::Status UpgradeTables(const SqliteDatabase& database);
+// Makes tables of version 1 or 2 current, in one transaction.
+absl::Status UpgradeTables(const SqliteDatabase& database, Contents contents);
 
 // Runs `write` inside a transaction that is rolled back if anything fails.
 template <typename Write>
@@ -50,6 +51,9 @@ absl::Status InTransaction(const SqliteDatabase& database, const Write& write) {
 absl::StatusOr<MetaRow> ReadMeta(const SqliteDatabase& database,
                                  Contents contents = Contents::kCurrent);
 absl::StatusOr<std::vector<Bound>> ReadBounds(const SqliteDatabase& database);
+absl::StatusOr<std::vector<Document>> ReadDocuments(const SqliteDatabase& database);
+// The newest first.
+absl::StatusOr<std::vector<std::string>> ReadAudit(const SqliteDatabase& database, int limit);
 
 // Writes rows. Thread-compatible.
 class RowWriter {
@@ -59,18 +63,30 @@ class RowWriter {
 
   absl::Status Put(const Bound& bound);
   absl::Status Erase(const BoundKey& key);
+  // All bounds.
   absl::Status EraseAll();
+  absl::Status Put(const Document& document);
+  absl::Status Erase(const DocumentKey& key);
+  // Drops the oldest beyond kAuditKeep.
+  absl::Status Append(const std::vector<std::string>& audit);
   // The id stays as it is.
   absl::Status Update(const MetaRow& meta);
 
  private:
-  RowWriter(SqliteStatement put, SqliteStatement erase, SqliteStatement erase_all,
-            SqliteStatement update);
+  enum Which : std::size_t {
+    kPutBound,
+    kEraseBound,
+    kEraseBounds,
+    kUpdateMeta,
+    kWriteDocument,
+    kDropDocument,
+    kWriteAudit,
+    kBoundAudit
+  };
+  explicit RowWriter(std::vector<SqliteStatement> statements);
+  SqliteStatement& At(Which which) { return statements_[which]; }
 
-  SqliteStatement put_;
-  SqliteStatement erase_;
-  SqliteStatement erase_all_;
-  SqliteStatement update_;
+  std::vector<SqliteStatement> statements_;
 };
 
 // Whole microseconds; an infinite duration is kept as such. Up, because a hold that is too short by

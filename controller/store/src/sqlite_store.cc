@@ -31,6 +31,9 @@ class SqliteStore final : public Store {
 
   absl::StatusOr<StoreState> TakeOver() override;
   absl::Status Commit(const WriteBatch& batch) override;
+  absl::StatusOr<std::vector<std::string>> ReadAudit(int limit) override {
+    return internal::ReadAudit(database_, limit);
+  }
 
  private:
   std::string WhyLost(const MetaRow& meta) const;
@@ -78,6 +81,9 @@ absl::Status SqliteStore::Begin(StoreState& state, MetaRow& meta) {
     if (!bounds.ok()) return bounds.status();
     state.bounds = *std::move(bounds);
   }
+  absl::StatusOr<std::vector<Document>> documents = internal::ReadDocuments(database_);
+  if (!documents.ok()) return documents.status();
+  state.documents = *std::move(documents);
   meta.epoch = std::max(last_epoch_, meta.epoch) + 1;
   // Otherwise there may have been reigns that neither database nor witness knows.
   const bool knows_all = !unused && meta.lost.empty() && word_ == OperatorWord::kNone;
@@ -154,6 +160,13 @@ absl::Status SqliteStore::WriteAll(const WriteBatch& batch, const MetaRow& meta)
   for (const Bound& bound : batch.put) {
     if (absl::Status put = writer_.Put(bound); !put.ok()) return put;
   }
+  for (const DocumentKey& key : batch.erase_documents) {
+    if (absl::Status erased = writer_.Erase(key); !erased.ok()) return erased;
+  }
+  for (const Document& document : batch.put_documents) {
+    if (absl::Status put = writer_.Put(document); !put.ok()) return put;
+  }
+  if (absl::Status appended = writer_.Append(batch.audit); !appended.ok()) return appended;
   return writer_.Update(meta);
 }
 

@@ -55,7 +55,7 @@ absl::Status Upgrade(const SqliteDatabase& database, Witness& witness, const Fou
     absl::Status done = witness.Replace(meta->Record());
     if (!done.ok()) return done;
   }
-  return UpgradeTables(database);
+  return UpgradeTables(database, Contents::kVersion1);
 }
 
 // Opens a file that is there. kDataLoss if it is damaged; then nothing in it was changed.
@@ -65,12 +65,17 @@ absl::StatusOr<SqliteDatabase> OpenDatabase(const std::string& path, Witness& wi
   if (!database.ok()) return database.status();
   const absl::StatusOr<Contents> contents = Inspect(*database, path);
   if (!contents.ok()) return contents.status();
-  if (*contents == Contents::kCurrent) {
+  if (*contents == Contents::kCurrent || *contents == Contents::kVersion2) {
     const absl::StatusOr<std::vector<Bound>> readable = ReadBounds(*database);
+    if (!readable.ok()) return readable.status();
+  }
+  if (*contents == Contents::kCurrent) {
+    const absl::StatusOr<std::vector<Document>> readable = ReadDocuments(*database);
     if (!readable.ok()) return readable.status();
   }
   absl::Status ready = SetDurability(*database);
   if (ready.ok() && *contents == Contents::kVersion1) ready = Upgrade(*database, witness, record);
+  if (ready.ok() && *contents == Contents::kVersion2) ready = UpgradeTables(*database, *contents);
   if (ready.ok() && *contents == Contents::kNothing) {
     ready = CreateTables(*database, absl::StrCat("'", path, "' was empty"));
   }

@@ -100,6 +100,32 @@ TEST_F(ForkTest, TheChildMayEndInheritedPermitsAndDestroyTheAgent) {
   EXPECT_EQ(payments_->in_flight(), 0);
 }
 
+// Threads count samples for themselves. The child has the counts of those that it has not.
+TEST_F(ForkTest, TheChildGoesOnFromTheCountsOfAllThreadsAndTheParentFromItsOwn) {
+  std::optional<Permit> held = *payments_->TryAcquire();
+  const auto call_often = [this] {
+    for (int i = 0; i < 10; ++i) payments_->TryAcquire()->Succeed();
+  };
+  std::atomic<bool> counted{false};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    call_often();
+    counted = true;
+    while (!stop) std::this_thread::yield();
+  });
+  call_often();
+  while (!counted) std::this_thread::yield();
+  ExpectInChild([&] {
+    held->Succeed();
+    return payments_->stats().succeeded == 21 && payments_->in_flight() == 0;
+  });
+  EXPECT_EQ(payments_->stats().succeeded, 20);
+  held->Succeed();
+  EXPECT_EQ(payments_->stats().succeeded, 21);
+  stop = true;
+  other.join();
+}
+
 TEST_F(ForkTest, AForkDuringOtherThreadsCallsLeavesNoLockBehind) {
   std::atomic<bool> stop{false};
   std::thread other([&] {

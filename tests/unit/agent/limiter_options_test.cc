@@ -470,11 +470,11 @@ constexpr int kThreads = 4;
 constexpr int kTenants = 3;
 constexpr Calls kLimit = 9;
 
-TEST(StripedCounterTest, CountsExactlyWithMoreThreadsThanStripesAndWithStripesInOtherHands) {
+TEST(StripedSumTest, CountsExactlyWithMoreThreadsThanStripesAndWithStripesInOtherHands) {
   constexpr int kTogether = kThreadStripes + 8;
   constexpr int kRounds = 3;
   constexpr int kCounts = 1000;
-  StripedCounter counter;
+  StripedSum counter;
   std::atomic<int> without_stripe{0};
   for (int round = 0; round < kRounds; ++round) {
     std::atomic<int> ready{0};
@@ -484,7 +484,7 @@ TEST(StripedCounterTest, CountsExactlyWithMoreThreadsThanStripesAndWithStripesIn
         without_stripe += ThreadStripe() == kNoStripe ? 1 : 0;
         ++ready;
         while (ready < kTogether) std::this_thread::yield();
-        for (int count = 0; count < kCounts; ++count) counter.Increment();
+        for (int count = 0; count < kCounts; ++count) counter.Add(1);
       });
     }
     for (std::thread& thread : threads) thread.join();

@@ -224,6 +224,24 @@ TEST_F(WaitingRaceTest, ALimiterGoesWhileOneWhoLeftIsAboutToWakeOthers) {
   EXPECT_THAT(Answers(), ElementsAre("d: in"));
 }
 
+// The one who has left has woken nobody yet. Leaving tells of the sample.
+TEST_F(WaitingRaceTest, WhoHasLeftIsCounted) {
+  MakeFull();
+  Ask("b");
+  Answers();
+  HeldAt left(SyncPoint::kLeft);
+  std::thread ends([this] { End("a"); });
+  left.Await();
+  EXPECT_EQ(limiter_->in_flight(), 0);
+  EXPECT_EQ(limiter_->Stats().succeeded, 1);
+  clock_.Advance(absl::Seconds(1));
+  const std::vector<Window> windows = limiter_->Measure(clock_.Now(), absl::Seconds(1)).windows;
+  ASSERT_EQ(windows.size(), 1);
+  EXPECT_EQ(windows[0].succeeded, 1);
+  left.LetGo();
+  ends.join();
+}
+
 // Threads that wait, give up, end and are let in by callbacks, while the limit goes up and down.
 TEST(WaitingStressTest, NobodyIsForgottenAndNoPermitIsLost) {
   constexpr Calls kLimitMax = 3;

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 using ::testing::ElementsAreArray;
 
 // "GET /v1/limits", with the names of its query parameters.
-using Operations = std::map<std::string, std::set<std::string>>;
+using OperationTable = std::map<std::string, std::set<std::string>>;
 
 class NoController final : public ControllerView {
  public:
@@ -31,10 +31,30 @@ class NoController final : public ControllerView {
   bool shutting_down() const override { return false; }
 };
 
-Operations Served() {
+class NoChanges final : public Operations, public ChangeHost {
+ public:
+  ChangePlan Plan(const ChangeRequest& /*request*/, absl::Time /*now*/) override { return {}; }
+  std::optional<ChangePlan> Expire(absl::Time /*now*/) override { return std::nullopt; }
+  void Settle(const absl::Status& /*written*/) override {}
+  std::optional<DependencyFacts> Find(const DependencyId& /*name*/) const override {
+    return std::nullopt;
+  }
+  ConfigFacts config() const override { return {}; }
+  std::vector<ChangeFault> Validate(const std::string& /*text*/) const override { return {}; }
+  InstanceName ReadInstanceName(const std::string& /*body*/,
+                                std::vector<ChangeFault>& /*faults*/) const override {
+    return {};
+  }
+  void Commit(WriteBatch /*batch*/, std::function<void(absl::Status)> /*done*/) override {}
+  void Tell(std::vector<Event> /*events*/, std::function<void()> /*done*/) override {}
+};
+
+OperationTable Served() {
   NoController controller;
-  const OperatorPlane plane(controller, HostCheck("127.0.0.1", {}), {"", "", ""}, RealClock());
-  Operations operations;
+  NoChanges changes;
+  const OperatorPlane plane(controller, HostCheck("127.0.0.1", {}), {"", "", ""}, RealClock(), {},
+                            {}, &changes, &changes);
+  OperationTable operations;
   plane.router().Visit([&operations](const Route& route) {
     operations[std::string(route.method) + " " + route.pattern] = {route.parameters.begin(),
                                                                    route.parameters.end()};
@@ -55,9 +75,9 @@ void AddParameters(const Json& document, const Json& holder, std::set<std::strin
   }
 }
 
-Operations Described() {
+OperationTable Described() {
   const Json document = Json::parse(OpenapiJson());
-  Operations operations;
+  OperationTable operations;
   for (const auto& [path, item] : document["paths"].items()) {
     for (const char* method : {"get", "put", "patch", "post", "delete"}) {
       if (!item.contains(method)) continue;
@@ -78,7 +98,7 @@ std::set<std::string> NotMerged() {
 }
 
 TEST(OpenapiTest, EveryRouteIsDescribedWithItsParameters) {
-  const Operations described = Described();
+  const OperationTable described = Described();
   for (const auto& [operation, parameters] : Served()) {
     ASSERT_TRUE(described.contains(operation)) << operation << " is missing in api/openapi.yaml";
     EXPECT_THAT(described.at(operation), ElementsAreArray(parameters)) << operation;
@@ -86,7 +106,7 @@ TEST(OpenapiTest, EveryRouteIsDescribedWithItsParameters) {
 }
 
 TEST(OpenapiTest, WhatIsDescribedIsServed) {
-  const Operations served = Served();
+  const OperationTable served = Served();
   const std::set<std::string> exceptions = NotMerged();
   for (const auto& [operation, parameters] : Described()) {
     EXPECT_NE(served.contains(operation), exceptions.contains(operation))

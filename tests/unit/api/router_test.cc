@@ -16,7 +16,9 @@ class RouterTest : public ::testing::Test {
                  {"POST", "/v1/limits", {}, Tell("post")},
                  {"DELETE", "/v1/limits/{d}/{i}", {}, Tell("delete")},
                  {"GET", "/ui/assets/{file}", {}, Tell("asset")},
-                 {"GET", "/ui/{page*}", {kAnyParameter}, Tell("page")}}) {}
+                 {"GET", "/ui/{page*}", {kAnyParameter}, Tell("page")},
+                 {"GET", "/v1/dependencies/{d}", {}, Tell("show")},
+                 {"POST", "/v1/dependencies/{d}:reset", {}, Tell("reset")}}) {}
 
   static std::function<void(const RoutedRequest&, const ExchangePtr&)> Tell(std::string name) {
     return [name](const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -44,6 +46,15 @@ class RouterTest : public ::testing::Test {
   Identity identity_{"alice", Role::kOperator};
   std::string label_;
 };
+
+TEST_F(RouterTest, AVerbFollowsTheNameAfterAColon) {
+  EXPECT_EQ(Ask("POST", "/v1/dependencies/db:reset").body, "reset|db");
+  EXPECT_EQ(Ask("GET", "/v1/dependencies/db").body, "show|db");
+  EXPECT_EQ(Ask("GET", "/v1/dependencies/db:reset").status, 405);
+  EXPECT_EQ(Ask("POST", "/v1/dependencies/db").status, 405);
+  EXPECT_EQ(Ask("POST", "/v1/dependencies/db:explode").status, 404);
+  EXPECT_EQ(Ask("POST", "/v1/dependencies/:reset").status, 404) << "no name";
+}
 
 TEST_F(RouterTest, FindsTheRouteAndItsNames) {
   EXPECT_EQ(Ask("GET", "/v1/limits/a/b%2Dc").body, "one|a|b-c");

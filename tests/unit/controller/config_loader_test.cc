@@ -284,12 +284,12 @@ TEST_F(ConfigIncludeTest, TheHashCoversIncludedFiles) {
 }
 
 TEST(FactsAfterReloadTest, WhatWaitsForARestartStaysAndIsNamed) {
-  const ConfigFacts running = {
+  const ConfigSettings running = {
       {{"listen.api", "127.0.0.1:1", "FILE", "f:1:1", true}, {"include", "", "DEFAULT", "", false}},
       {}};
   const std::vector<ConfigEntry> fresh = {{"listen.api", "127.0.0.1:2", "FILE", "f:2:1", true},
                                           {"include", "a", "FILE", "f:3:1", false}};
-  const ConfigFacts facts = FactsAfterReload(running, fresh);
+  const ConfigSettings facts = FactsAfterReload(running, fresh);
   EXPECT_THAT(facts.entries, ElementsAre(running.entries[0], fresh[1]));
   EXPECT_THAT(facts.pending_restart, ElementsAre("listen.api"));
   EXPECT_THAT(FactsAfterReload(facts, running.entries).pending_restart, IsEmpty());

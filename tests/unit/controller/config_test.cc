@@ -535,8 +535,8 @@ const std::vector<FaultCase>& TypeCases() {
        "1:17: /dependencies/0/name: must be a string; in quotes: \"5\""},
       {"LineBreakInAValue", "agents: {lease: \"1\\ns\"}\n",
        "1:10: /agents/lease: must be a duration such as 250ms, 1.5s, 2m or 4h, not \"1\\ns\""},
-      {"WordInUpperCase", "log: {level: INFO}\n",
-       "1:7: /log/level: must be one of debug, info, warning, error, not \"INFO\""},
+      {"WordThatIsNone", "log: {level: LOUD}\n",
+       "1:7: /log/level: must be one of debug, info, warning, error, not \"LOUD\""},
       {"UnknownRole", "auth: {allow_anonymous: [veiwer]}\n",
        "1:26: /auth/allow_anonymous/0: must be one of viewer, agent, operator, not \"veiwer\" (did "
        "you mean \"viewer\"?)"},

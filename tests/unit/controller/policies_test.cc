@@ -187,7 +187,7 @@ TEST_F(PoliciesTest, ADependencyThatGetsAPolicyIsJoinedByThoseThatAskedForIt) {
 
 TEST_F(PoliciesTest, ChangesAreLogged) {
   Set({TestPolicy("db", 12)});
-  const auto events = driver_.core().log().Find({.type = EventType::kPoliciesChanged}, 10);
+  const auto events = driver_.core().log().Find({.type = EventType::kQuotaChanged}, 10);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].message, "The quota of db was 40 and is 12; 40 are reserved.");
 }

@@ -82,11 +82,11 @@ TEST_F(SqliteStoreTest, ALockFileOfADeadProcessIsNoObstacle) {
 
 TEST_F(SqliteStoreTest, AFileOfANewerVersionIsRefusedAndLeftAlone) {
   MakeUsedStore();
-  Tamper("UPDATE meta SET schema_version = 3, epoch = 4711");
+  Tamper("UPDATE meta SET schema_version = 4, epoch = 4711");
   const absl::Status status = OpenSqliteStore(directory_, 1).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("schema 3, this one knows 2"));
-  Tamper("UPDATE meta SET schema_version = 2");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("schema 4, this one knows 3"));
+  Tamper("UPDATE meta SET schema_version = 3");
   absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(directory_, 1);
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_EQ((*store)->TakeOver()->epoch, Epoch(4712));

@@ -239,6 +239,46 @@ TEST_P(StoreContractTest, ALossIsFoundAgainByEachReignUntilLearningIsOver) {
   EXPECT_THAT(state.bounds, ElementsAre(learnt));
 }
 
+TEST_P(StoreContractTest, DocumentsAreWrittenReplacedAndErasedAndOutliveReigns) {
+  EXPECT_THAT(Restart().documents, IsEmpty());
+  const Document one{{"dependency", "db"}, "{\"floor\": 1}"};
+  const Document two{{"override", "db"}, "{}"};
+  ASSERT_TRUE(store_->Commit({.put_documents = {two, one}}).ok());
+  EXPECT_THAT(Restart().documents, ElementsAre(one, two)) << "by kind and name";
+  const Document newer{{"dependency", "db"}, "{\"floor\": 2}"};
+  ASSERT_TRUE(store_->Commit({.put_documents = {newer}, .erase_documents = {two.key}}).ok());
+  EXPECT_THAT(Restart().documents, ElementsAre(newer));
+}
+
+TEST_P(StoreContractTest, DocumentsOutliveANewEpoch) {
+  Restart();
+  const Document document{{"dependency", "db"}, "{}"};
+  ASSERT_TRUE(store_->Commit({.put_documents = {document}}).ok());
+  ASSERT_TRUE(store_->Commit({.new_epoch = Epoch(kFirstEpoch + 50)}).ok());
+  const StoreState state = Restart();
+  EXPECT_EQ(state.condition, StoreCondition::kLost);
+  EXPECT_THAT(state.documents, ElementsAre(document));
+}
+
+TEST_P(StoreContractTest, AuditRecordsAreReadNewestFirst) {
+  Restart();
+  ASSERT_TRUE(store_->Commit({.audit = {"first", "second"}}).ok());
+  Restart();
+  ASSERT_TRUE(store_->Commit({.audit = {"third"}}).ok());
+  EXPECT_THAT(*store_->ReadAudit(2), ElementsAre("third", "second"));
+  EXPECT_THAT(*store_->ReadAudit(10), ElementsAre("third", "second", "first"));
+}
+
+TEST_P(StoreContractTest, TheOldestAuditRecordsAreDropped) {
+  Restart();
+  ASSERT_TRUE(store_->Commit({.audit = {"the oldest"}}).ok());
+  ASSERT_TRUE(store_->Commit({.audit = std::vector<std::string>(kAuditKeep - 1, "x")}).ok());
+  EXPECT_EQ(store_->ReadAudit(2 * kAuditKeep)->back(), "the oldest");
+  ASSERT_TRUE(store_->Commit({.audit = {"one more"}}).ok());
+  EXPECT_EQ(std::ssize(*store_->ReadAudit(2 * kAuditKeep)), kAuditKeep);
+  EXPECT_EQ(store_->ReadAudit(2 * kAuditKeep)->back(), "x");
+}
+
 TEST_P(StoreContractTest, WhatWasWrittenBeforeALossNeverReturns) {
   Restart();
   ASSERT_TRUE(store_->Commit({.put = {MakeBound("payments", "5-1", 7)}}).ok());

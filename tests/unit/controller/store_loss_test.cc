@@ -15,6 +15,7 @@ namespace plimsoll {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -311,6 +312,46 @@ TEST_F(StoreLossTest, AStoreOfVersion1IsUpgradedInPlaceAndWhole) {
   EXPECT_EQ(state.bounds[0].steps, (Steps{7, 2, 0}));
   EXPECT_EQ(state.bounds[0].base_lease, absl::Minutes(10));
   EXPECT_EQ(Next().epoch, Epoch(79));
+}
+
+// As the second version wrote it: without documents.
+TEST_F(StoreLossTest, AStoreOfVersion2KeepsItsBoundsAndTakesDocuments) {
+  MakeUsedStore();
+  Tamper("DROP TABLE document; DROP TABLE audit; UPDATE meta SET schema_version = 2");
+  const StoreState state = Next();
+  EXPECT_EQ(state.condition, StoreCondition::kWhole) << state.why;
+  EXPECT_THAT(state.bounds, SizeIs(kBounds));
+  absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(directory_, 1);
+  ASSERT_TRUE(store.ok()) << store.status();
+  ASSERT_TRUE((*store)->TakeOver().ok());
+  const Document document{{"override", "db"}, "{}"};
+  ASSERT_TRUE((*store)->Commit({.put_documents = {document}, .audit = {"first"}}).ok());
+  store->reset();
+  EXPECT_THAT(Next().documents, ElementsAre(document));
+}
+
+TEST_F(StoreLossTest, ADocumentThatWasChangedByAnotherHandIsDamage) {
+  ASSERT_TRUE(InitSqliteStore(directory_).ok());
+  {
+    absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(directory_, 1);
+    ASSERT_TRUE(store.ok() && (*store)->TakeOver().ok());
+    ASSERT_TRUE((*store)->Commit({.put_documents = {{{"override", "db"}, "{}"}}}).ok());
+  }
+  Tamper("UPDATE document SET body = '{ }'");
+  ExpectLost(Next(), "a document is not as it was written");
+}
+
+TEST_F(StoreLossTest, DocumentsOutliveALossThatLeavesThemReadable) {
+  ASSERT_TRUE(InitSqliteStore(directory_).ok());
+  const Document document{{"override", "db"}, "{}"};
+  {
+    absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(directory_, 1);
+    ASSERT_TRUE(store.ok() && (*store)->TakeOver().ok());
+    ASSERT_TRUE((*store)->Commit({.put_documents = {document}}).ok());
+  }
+  const StoreState lost = Next(OperatorWord::kLost);
+  EXPECT_EQ(lost.condition, StoreCondition::kLost);
+  EXPECT_THAT(lost.documents, ElementsAre(document));
 }
 
 TEST_F(StoreLossTest, AnUpgradeThatWasCutOffAfterItsWitnessIsRepeated) {

@@ -89,7 +89,8 @@ struct BulkheadStats {
 
 // The compartment of one dependency: decides whether a call may start, and measures those that did.
 // Made and owned by an Agent. Thread-safe; TryAcquire() and the endings of permits are lock-free,
-// allocate nothing, and make no system call but a clock read, as long as nobody waits.
+// allocate nothing, and make no system call but a clock read, as long as nobody waits. Not for
+// signal handlers: threads count for themselves.
 class Bulkhead {
  public:
   Bulkhead(const Bulkhead&) = delete;

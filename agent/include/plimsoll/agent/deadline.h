@@ -41,6 +41,13 @@ class Deadline {
   std::int64_t ns_ = kNever;
 };
 
+namespace internal {
+// Not for use but by the two classes here.
+extern thread_local constinit Deadline current_deadline;
+}  // namespace internal
+
+inline Deadline Deadline::Current() { return internal::current_deadline; }
+
 // A budget that nested calls inherit: while it lives, Deadline::Current() of this thread is at most
 // `deadline`. A nested scope can only shorten it, so no layer gets a fresh budget of its own.
 // Confined to the thread that made it; scopes end in the reverse order of their beginning. A

@@ -44,10 +44,19 @@ std::string_view ToString(Rejection rejection);
 // Thread-compatible: it may be handed to another thread, but not used by two at once.
 class Permit {
  public:
+  // Only a limiter can make one.
+  class Key {
+    friend class internal::Limiter;
+    constexpr Key() = default;
+  };
+  Permit(Key /*key*/, internal::Limiter* limiter, const internal::HeldCall& call)
+      : limiter_(limiter), call_(call) {}
   Permit(Permit&& other) noexcept
       : limiter_(std::exchange(other.limiter_, nullptr)), call_(other.call_) {}
   Permit& operator=(Permit&& other) noexcept;
-  ~Permit();
+  ~Permit() {
+    if (limiter_ != nullptr) Leak();
+  }
 
   // The call came back, with a result or with an error that has nothing to do with load. Its
   // latency is a sample.
@@ -77,9 +86,8 @@ class Permit {
 
  private:
   friend class internal::Limiter;
-  friend class Bulkhead;
-  Permit(internal::Limiter* limiter, const internal::HeldCall& call)
-      : limiter_(limiter), call_(call) {}
+
+  void Leak();
 
   internal::Limiter* limiter_;  // null once ended
   internal::HeldCall call_;
@@ -92,6 +100,9 @@ class [[nodiscard]] Admission {
   Admission(Permit permit) : permit_(std::move(permit)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   Admission(Rejection rejection) : rejection_(rejection) {}
+  // The permit, made in its place.
+  Admission(Permit::Key key, internal::Limiter* limiter, const internal::HeldCall& call)
+      : permit_(std::in_place, key, limiter, call) {}
 
   explicit operator bool() const { return permit_.has_value(); }
   bool has_value() const { return permit_.has_value(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -52,18 +53,42 @@ struct ConfirmedEvent {
   ConfirmId confirm;
   absl::Status status;
 };
-// The operator has changed policies: these hold from now on, and those that are not here have none
-// any more. They must be valid. Grants follow by the rules: a cut is reached when those that hold
-// too much have acknowledged it, or their holds have run out.
+// The operator has changed policies or overrides: these hold from now on, and those that are not
+// here have none any more. They must be valid. Grants follow by the rules: a cut is reached when
+// those that hold too much have acknowledged it, or their holds have run out. What has not changed
+// is left alone. Overrides of dependencies without a policy do nothing.
 struct PolicyEvent {
   PolicySet policies;
+  OverrideSet overrides = {};
+  // Who changed something of a dependency and why, as a sentence for the log.
+  std::map<DependencyId, std::string> notes = {};
+};
+// The operator wants the law to forget what it has found, and to start from its initial limit.
+// Does nothing if there is no such dependency.
+struct ResetEvent {
+  DependencyId dependency;
+  std::string note = {};
+};
+// The operator ends a session. Its agent is told to register again, and is held to 0 until it has
+// been granted something anew; what the session holds stays reserved until its holds have run out,
+// or the call deadline after a successor of its unique name has spoken. The reign after this one
+// does not know of it. Does nothing if there is no such session.
+struct EvictEvent {
+  SessionId session;
+  std::string note = {};
+};
+// Something about the whole controller that operators should find in the log.
+struct NoteEvent {
+  EventType type;
+  std::string message;
 };
 // Time has passed. Send one every CoreOptions::tick.
 struct TickEvent {};
 // The process is about to end: held syncs are answered with kNotReady, so that agents move on.
 struct ShutdownEvent {};
-using Event = std::variant<RegisterEvent, SyncEvent, ReleaseEvent, AbandonEvent, WrittenEvent,
-                           ConfirmedEvent, PolicyEvent, TickEvent, ShutdownEvent>;
+using Event =
+    std::variant<RegisterEvent, SyncEvent, ReleaseEvent, AbandonEvent, WrittenEvent, ConfirmedEvent,
+                 PolicyEvent, ResetEvent, EvictEvent, NoteEvent, TickEvent, ShutdownEvent>;
 
 // What the core wants done, in this order.
 struct Released {};

@@ -26,15 +26,22 @@ enum class EventType {
   kUnknownDependency,  // an agent asked for a dependency without a policy
   kStoreFailed,        // a write failed: no raises until one succeeds
   kStoreRecovered,
-  kStarted,          // this reign began
-  kStoreLost,        // the store is missing, damaged or older than the agents: learning began
-  kLearningEnded,    // everything that was granted before the loss has run out
-  kPoliciesChanged,  // by the operator
-  kDeposed,          // somebody else reigns
-  kBreakerOpened,    // of the fleet: the dependency fails, or still does
+  kStarted,        // this reign began
+  kStoreLost,      // the store is missing, damaged or older than the agents: learning began
+  kLearningEnded,  // everything that was granted before the loss has run out
+  kQuotaChanged,   // by the operator, as the next seven
+  kDeposed,        // somebody else reigns
+  kBreakerOpened,  // of the fleet: the dependency fails, or still does
   kBreakerClosed,
+  kOverrideSet,
+  kOverrideCleared,  // taken back, or expired
+  kDependencyCreated,
+  kDependencyUpdated,  // other settings than the quota
+  kDependencyDeleted,
+  kConfigReloaded,
+  kConfigReloadFailed,  // what held before still holds
 };
-inline constexpr std::size_t kEventTypes = 16;
+inline constexpr std::size_t kEventTypes = 23;
 
 // "LIMIT_CHANGED" and so on, of static storage.
 std::string_view ToString(EventType type);

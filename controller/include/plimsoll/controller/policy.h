@@ -56,6 +56,8 @@ struct WindowConfig {
   // A higher latency counts as overload, like drops, whatever the law thinks of it. > 0.
   absl::Duration latency_ceiling = absl::InfiniteDuration();
   double drop_tolerance = 0.05;  // a larger share of dropped calls counts as overload. [0, 1)
+
+  friend bool operator==(const WindowConfig&, const WindowConfig&) = default;
 };
 
 // What holds while no controller can be reached. All inside the reservation, never on top of it.
@@ -68,6 +70,8 @@ struct OutageConfig {
   // What remains after the base lease, for ever. It is freed only by the instance itself or by its
   // successor of the same name, so leave it at 0 unless names are stable.
   Calls reserve = 0;  // <= base
+
+  friend bool operator==(const OutageConfig&, const OutageConfig&) = default;
 };
 
 // How one service is treated when a dependency is divided: first among the services, then among
@@ -88,6 +92,8 @@ struct ServiceShare {
   // Which part of its nominal share others may use while it is idle: 1 all, 0 nothing. Nominal is
   // capacity * weight / sum of the weights of the services that are there.
   double lend = 1;  // [0, 1]
+
+  friend bool operator==(const ServiceShare&, const ServiceShare&) = default;
 };
 
 // What the operator sets for one dependency.
@@ -126,7 +132,25 @@ struct Policy {
 // limits, which all dependencies share.
 absl::Status Validate(const Policy& policy, absl::Duration lease);
 
+// All settings are the same.
+bool operator==(const Policy& a, const Policy& b);
+// The quota, its services and its join reserve are the same.
+bool SameQuota(const Policy& a, const Policy& b);
+
 // By name.
 using PolicySet = std::map<DependencyId, Policy>;
+
+// What an operator pins for a while, beside the policy. It ends when whoever set it says so: this
+// is no timer.
+struct Override {
+  // Of each instance, in place of what the law, the floor and the ceiling say. The quota still
+  // binds: where it does not suffice for all, they get their shares of it. >= 0; 0 stops all calls.
+  std::optional<Calls> limit;
+  // In place of the policy's.
+  std::optional<Mode> mode;
+
+  friend bool operator==(const Override&, const Override&) = default;
+};
+using OverrideSet = std::map<DependencyId, Override>;
 
 }  // namespace plimsoll

@@ -76,7 +76,8 @@ struct InstanceRow {
   bool connected = false;  // a sync is held, or the last one was recent
   bool leaving = false;
   bool fenced = false;
-  absl::Duration age;  // since the last report
+  bool evicted = false;  // an operator has ended it; what it holds runs out
+  absl::Duration age;    // since the last report
   Instant joined_at;
   std::vector<DependencyId> dependencies;
 };
@@ -100,7 +101,10 @@ struct BreakerRow {
 };
 
 struct DependencyRow {
-  Policy policy;
+  Policy policy;                   // as configured: without the override
+  std::optional<Override> pinned;  // by an override
+  Mode mode = Mode::kEnforce;      // in force
+  bool retired = false;            // it has no policy any more, and what was granted is taken back
   int instances = 0;
   // Sums do not fit into Calls where there is no quota.
   std::int64_t granted = 0;  // sum of the newest limits

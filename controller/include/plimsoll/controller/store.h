@@ -42,6 +42,27 @@ struct Bound {
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
+// Which of the things that operators have set at run time: a kind, such as "dependency", and the
+// name of one of that kind.
+struct DocumentKey {
+  std::string kind;
+  std::string name;
+
+  friend auto operator<=>(const DocumentKey&, const DocumentKey&) = default;
+};
+
+// What they have set: a text that whoever wrote it understands. It outlives reigns, and a loss of
+// the bounds.
+struct Document {
+  DocumentKey key;
+  std::string body;
+
+  friend bool operator==(const Document&, const Document&) = default;
+};
+
+// So many audit records are kept; older ones are dropped.
+inline constexpr int kAuditKeep = 10'000;
+
 // One transaction: all of it becomes durable, or nothing.
 struct WriteBatch {
   std::vector<Bound> put = {};
@@ -55,10 +76,15 @@ struct WriteBatch {
   bool learned = false;
   // The longest hold that may ever have been granted, if it grew. See StoreState.
   std::optional<absl::Duration> longest_hold = {};
+  // What operators have changed, and who did it.
+  std::vector<Document> put_documents = {};
+  std::vector<DocumentKey> erase_documents = {};
+  std::vector<std::string> audit = {};  // records, oldest first
 
   bool empty() const {
     return put.empty() && erase.empty() && !new_epoch.has_value() && !learned &&
-           !longest_hold.has_value();
+           !longest_hold.has_value() && put_documents.empty() && erase_documents.empty() &&
+           audit.empty();
   }
 };
 
@@ -83,6 +109,8 @@ struct StoreState {
   // Nobody else can reign while this store is open: it is locked for life. Otherwise leadership has
   // to be confirmed before a lease is extended (rule C6).
   bool exclusive = true;
+  // In order of their keys, whatever the condition, as far as the store still has them.
+  std::vector<Document> documents = {};
 };
 
 // Where bounds are kept. Calls block for the disk or the network, so never on the core's thread.
@@ -101,6 +129,9 @@ class Store {
   // Otherwise nothing of it was written, or (kUnavailable after a failed sync) it is unknown; the
   // caller must then act as if either could be true.
   virtual absl::Status Commit(const WriteBatch& batch) = 0;
+
+  // The last audit records, newest first, at most `limit`.
+  virtual absl::StatusOr<std::vector<std::string>> ReadAudit(int limit) = 0;
 };
 
 }  // namespace plimsoll

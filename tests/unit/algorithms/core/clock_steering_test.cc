@@ -1,4 +1,5 @@
 #include "algorithms/core/src/clock_steering.h"
+#include "plimsoll/core/timeline.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "algorithms/core/src/timeline.h"
 #include "plimsoll/core/random.h"
 
 namespace plimsoll::internal {

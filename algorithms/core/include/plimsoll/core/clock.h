@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 #include "plimsoll/core/time.h"
+#include "plimsoll/core/timeline.h"
 
 namespace plimsoll {
 
@@ -20,6 +23,30 @@ class Clock {
   // the request path, where waiting for the rest of the program costs more than the reading.
   virtual Instant Glance() const { return Now(); }
 
+  // Glance() in two halves, for a path that has something better to do in between: an atomic
+  // operation whose operand need not wait for the arithmetic. The moment is that of Look().
+  struct Reading {
+    std::uint64_t value;
+    bool ticks;  // of the processor's counter; else nanoseconds of the lease clock
+  };
+  Reading Look() const {
+#if defined(__x86_64__)
+    if (counter_ != nullptr && counter_->by_counter()) [[likely]]
+      return {__builtin_ia32_rdtsc(), true};
+#endif
+    return {static_cast<std::uint64_t>(Glance().ns), false};
+  }
+  // That moment; now, if the counter has been given up since.
+  Instant At(const Reading& reading) const {
+    if (!reading.ticks) return {static_cast<std::int64_t>(reading.value)};
+    bool valid = false;
+    const std::int64_t ns = counter_->Now([&](const internal::Timeline& timeline) {
+      valid = timeline.by_counter();
+      return timeline.AtTicks(reading.value);
+    });
+    return valid ? Instant{ns} : Glance();
+  }
+
   // Calendar time, which may jump either way. For logs, people, and the check for lost time.
   virtual absl::Time WallTime() const = 0;
 
@@ -27,6 +54,14 @@ class Clock {
   // call: cheap reads are what the request path needs, so the background threads call this before
   // they act. Does nothing on clocks that need no such care.
   virtual void Refresh() const {}
+
+ protected:
+  Clock() = default;
+  // Where a clock that may go by the processor's counter publishes how. Must live as long.
+  explicit Clock(const internal::PublishedTimeline* counter) : counter_(counter) {}
+
+ private:
+  const internal::PublishedTimeline* counter_ = nullptr;
 };
 
 // The clocks of the machine: Now() is CLOCK_MONOTONIC_RAW plus the time spent suspended, which is

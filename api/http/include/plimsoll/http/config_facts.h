@@ -19,7 +19,7 @@ struct ConfigEntry {
 };
 
 // What GET /v1/config tells.
-struct ConfigFacts {
+struct ConfigSettings {
   std::vector<ConfigEntry> entries;          // what is in force
   std::vector<std::string> pending_restart;  // keys that were changed since the start
 };

@@ -14,6 +14,7 @@
 #include "plimsoll/http/access.h"
 #include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/console.h"
+#include "plimsoll/http/operations.h"
 #include "plimsoll/http/tls.h"
 
 namespace plimsoll {
@@ -66,7 +67,10 @@ struct ServerOptions {
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
   std::string config_hash;
   // What GET /v1/config tells.
-  ConfigFacts config;
+  ConfigSettings config;
+  // What operators may change over REST, and what of it holds. Null: nothing, and the routes are
+  // not there. Must outlive the server, and is used on the API plane's thread alone.
+  Operations* operations = nullptr;
   // Told of what operators must not miss: the store's failures, losses and recoveries, the end of
   // learning, changed policies, the end of the reign. On the core's thread, so it must not wait.
   std::function<void(const LogEvent& event)> on_notice;
@@ -92,12 +96,13 @@ class Server {
   std::uint16_t agent_port() const;
   std::uint16_t api_port() const;
 
-  // These policies, which must be valid, hold from now on; `config_hash` is that of the
-  // configuration they are from. Returns at once; grants follow. Thread-safe while the server runs.
-  void SetPolicies(PolicySet policies, std::string config_hash);
+  // Has the configuration read anew, as POST /v1/config:reload does, on behalf of `who`. Returns at
+  // once; what comes of it is told by the operations. Thread-safe while the server runs. Does
+  // nothing without operations.
+  void Reload(std::string who);
 
   // What GET /v1/config tells from now on. Thread-safe while the server runs.
-  void SetConfig(ConfigFacts facts);
+  void SetConfig(ConfigSettings facts);
 
   // These rules hold from the next request on, also on connections there are. Thread-safe while the
   // server runs.
@@ -106,9 +111,6 @@ class Server {
   // Connections to come are encrypted with these certificates, or not at all without a context;
   // those there are stay as they are. Thread-safe while the server runs.
   void SetTls(const TlsMaterial& tls);
-  // The configuration was read again and cannot be used; what holds stays in force. For metrics.
-  // Thread-safe.
-  void NoteReloadFailed();
 
   // Answers held syncs with 503 so that agents move on at once, waits up to `grace` for the
   // answers to be written, and ends the threads. Does nothing if the server does not run.

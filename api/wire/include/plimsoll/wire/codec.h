@@ -21,6 +21,10 @@ struct FieldFault {
   std::string pointer;  // RFC 6901: "/dependencies/0/in_flight"; empty for the whole body
   std::string code;
   std::string detail;  // what is allowed
+  // Of a fault in a file: which, and where in it, counted from 1. Otherwise not told.
+  std::string file = {};
+  int line = 0;
+  int column = 0;
 
   friend bool operator==(const FieldFault&, const FieldFault&) = default;
 };
@@ -54,6 +58,7 @@ struct Problem {
   std::string instance;  // the path; may be empty, like the next two
   std::string request_id;
   std::string hint;
+  std::string current_etag;
   FieldFaults errors;
   Epoch epoch;
 };

@@ -85,6 +85,9 @@ struct Scenario {
   DurationRange controller_down = {absl::Milliseconds(100), absl::Seconds(4)};
   double store_lost = 0;  // share of controller starts that find the store lost
   DurationRange quota_every = {absl::InfiniteDuration(), absl::InfiniteDuration()};
+  // An operator sets or clears an override, changes the quota, resets the law, evicts an instance,
+  // or deletes the dependency and makes it again.
+  DurationRange operator_every = {absl::InfiniteDuration(), absl::InfiniteDuration()};
 
   // Several controllers share a replicated store, and take over from each other while the former
   // one still runs.

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,12 +28,15 @@ class MemoryDisk {
 
   absl::StatusOr<StoreState> TakeOver(std::int64_t first_epoch);
   absl::Status Commit(const WriteBatch& batch);
+  std::vector<std::string> ReadAudit(int limit);
   void GiveUp();
 
   Mutex mutex_;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   std::int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<BoundKey, Bound> bounds_ ABSL_GUARDED_BY(mutex_);
+  std::map<DocumentKey, std::string> documents_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::string> audit_ ABSL_GUARDED_BY(mutex_);
   absl::Duration longest_hold_ ABSL_GUARDED_BY(mutex_);
   std::string lost_ ABSL_GUARDED_BY(mutex_);  // why; empty if the bounds can be trusted
 };

@@ -36,13 +36,19 @@ struct Timeline {
 // n + 1 afterwards, since each store here releases those before it, and each load acquires.
 class PublishedTimeline {
  public:
-  explicit PublishedTimeline(const Timeline& first) { Write(places_[0], first); }
+  explicit PublishedTimeline(const Timeline& first) : by_counter_(first.by_counter()) {
+    Write(places_[0], first);
+  }
 
   void Publish(const Timeline& timeline) {
     const std::uint64_t next = number_.load(std::memory_order_relaxed) + 1;
     Write(places_[next % 2], timeline);
     number_.store(next, std::memory_order_release);
+    by_counter_.store(timeline.by_counter(), std::memory_order_release);
   }
+
+  // The newest timeline goes by the counter, or did a moment ago.
+  bool by_counter() const { return by_counter_.load(std::memory_order_relaxed); }
 
   // What `read` makes of the newest timeline. It is called again if another was published while it
   // ran, so that no reading is made of a timeline of the past.
@@ -74,6 +80,7 @@ class PublishedTimeline {
   }
 
   alignas(64) std::atomic<std::uint64_t> number_{0};
+  std::atomic<bool> by_counter_;
   std::array<Place, 2> places_;
 };
 

@@ -1,0 +1,82 @@
+#include "controller/main/config_source.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "controller/main/reload.h"
+
+namespace plimsoll {
+namespace {
+
+void LogFaults(const absl::Status& status, const Logger& logger) {
+  const std::vector<std::string> lines = absl::StrSplit(std::string(status.message()), '\n');
+  for (const std::string& line : lines) {
+    logger.Error(absl::StrCat("configuration: ", line));
+  }
+  logger.Error("the configuration was not reloaded: the one from before stays in force");
+}
+
+void LogChanges(const ConfigChanges& changes, const std::string& hash, const Logger& logger) {
+  for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
+  for (const std::string& line : changes.needs_restart) {
+    logger.Warning("not changed: it needs a restart", {{"what", line}});
+  }
+  logger.Info("configuration reloaded",
+              {{"config_hash", hash},
+               {"changed", absl::StrCat(changes.policies.size())},
+               {"needs_restart", absl::StrCat(changes.needs_restart.size())}});
+}
+
+}  // namespace
+
+FileReading ConfigSource::Reread() const {
+  FileReading reading;
+  Faults faults;
+  absl::StatusOr<Config> fresh = load_(faults);
+  absl::Status usable = fresh.status();
+  if (usable.ok()) usable = CheckReload(*running_, *fresh);
+  if (!usable.ok()) {
+    LogFaults(usable, logger_);
+    reading.faults = ToChangeFaults(usable, faults);
+    return reading;
+  }
+  const ConfigChanges changes = Compare(*running_, *fresh);
+  reading.hash = fresh->server.config_hash;
+  reading.pending_restart = changes.needs_restart;
+  reading.summary = changes.policies.empty()
+                        ? "No policy has changed."
+                        : absl::StrCat(absl::StrJoin(changes.policies, "; "), ".");
+  reading.policies = fresh->policies;
+  reading.accept = [running = running_, fresh = *std::move(fresh), changes, hash = reading.hash,
+                    &access = access_, &logger = logger_] {
+    running->policies = fresh.policies;
+    access.Take(fresh);
+    LogChanges(changes, hash, logger);
+  };
+  return reading;
+}
+
+std::vector<ChangeFault> ConfigSource::Check(const std::string& text) const {
+  Faults faults;
+  const absl::StatusOr<Config> fresh = parse_(text, faults);
+  absl::Status usable = fresh.status();
+  if (usable.ok()) usable = CheckReload(*running_, *fresh);
+  if (usable.ok()) return {};
+  return ToChangeFaults(usable, faults);
+}
+
+// Not every fault has a place in the file: it may not be there at all.
+std::vector<ChangeFault> ConfigSource::ToChangeFaults(const absl::Status& status,
+                                                      const Faults& faults) const {
+  std::vector<ChangeFault> told;
+  for (const Fault& fault : faults.Sorted()) {
+    told.push_back({fault.pointer, std::string(ToString(fault.code)), fault.message, name_,
+                    fault.mark.line, fault.mark.column});
+  }
+  if (told.empty()) told.push_back({"", "CONFLICT", std::string(status.message()), name_});
+  return told;
+}
+
+}  // namespace plimsoll
