@@ -56,6 +56,8 @@ std::vector<ConfigKey> SharingKeys() {
        "Checks that the floors of so many instances fit. 0: unknown."},
       {"quota.join_reserve", KeyType::kWhole, "", nullptr, "0 to below the capacity", kLive,
        "Kept free for newcomers; by default 2 % of the capacity, and 0 of less than 50."},
+      {"quota.policy", KeyType::kWord, "fair_share", nullptr, "fair_share", kLive,
+       "How the capacity is shared: by weight and demand. There is one way so far."},
       {"quota.services.NAME.weight", KeyType::kNumber, "1", nullptr, "above 0", kLive,
        "Of two services that contend, 3 and 1 get three quarters and one quarter."},
       {"quota.services.NAME.min_share", KeyType::kWhole, "0", nullptr, "0 to 1000000", kLive,
