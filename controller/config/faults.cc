@@ -28,7 +28,34 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
+// The closest of `pointer` and its parents that is a key of `values`.
+template <typename Values>
+typename Values::const_iterator FindClosest(const Values& values, std::string pointer) {
+  auto found = values.find(pointer);
+  while (found == values.end() && !pointer.empty()) {
+    pointer.resize(pointer.find_last_of('/'));
+    found = values.find(pointer);
+  }
+  return found;
+}
+
+std::string ShowPointer(const std::string& pointer) {
+  return pointer.empty() ? "" : absl::CHexEscape(pointer) + ": ";
+}
+
+std::string ShowMark(const Mark& mark) { return absl::StrCat(":", mark.line, ":", mark.column); }
+
 }  // namespace
+
+void Faults::SetOrigin(const std::string& pointer, const Mark& mark, Origin origin) {
+  places_[pointer] = mark;
+  origins_[pointer] = std::move(origin);
+}
+
+const Faults::Origin* Faults::FindOrigin(const std::string& pointer) const {
+  const auto found = FindClosest(origins_, pointer);
+  return found == origins_.end() ? nullptr : &found->second;
+}
 
 std::string_view ToString(FaultCode code) {
   switch (code) {
@@ -53,12 +80,7 @@ std::string_view ToString(FaultCode code) {
 }
 
 void Faults::Add(const std::string& pointer, const std::string& message, FaultCode code) {
-  std::string near = pointer;
-  auto place = places_.find(near);
-  while (place == places_.end() && !near.empty()) {
-    near.resize(near.find_last_of('/'));
-    place = places_.find(near);
-  }
+  const auto place = FindClosest(places_, pointer);
   Add(place == places_.end() ? Mark{} : place->second, pointer, message, code);
 }
 
@@ -79,9 +101,16 @@ std::vector<Fault> Faults::Sorted() const {
 std::vector<std::string> Faults::ToLines(const std::string& file) const {
   std::vector<std::string> lines;
   for (const Fault& fault : Sorted()) {
-    const std::string pointer = fault.pointer.empty() ? "" : absl::CHexEscape(fault.pointer) + ": ";
-    lines.push_back(absl::StrCat(file, ":", fault.mark.line, ":", fault.mark.column, ": ", pointer,
-                                 fault.message));
+    const auto origin = FindClosest(origins_, fault.pointer);
+    if (origin == origins_.end()) {
+      lines.push_back(absl::StrCat(file, ShowMark(fault.mark), ": ", ShowPointer(fault.pointer),
+                                   fault.message));
+      continue;
+    }
+    const auto& [pointer, from] = *origin;
+    const std::string place = from.has_lines ? ShowMark(fault.mark) : "";
+    const std::string there = from.pointer + fault.pointer.substr(pointer.size());
+    lines.push_back(absl::StrCat(from.name, place, ": ", ShowPointer(there), fault.message));
   }
   return lines;
 }

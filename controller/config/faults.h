@@ -45,8 +45,20 @@ class Faults {
   // Where the value of each JSON pointer (RFC 6901) stands.
   using Places = std::map<std::string, Mark>;
   void set_places(Places places) { places_ = std::move(places); }
+  const Places& places() const { return places_; }
   // The file has something at this pointer.
   bool Written(const std::string& pointer) const { return places_.contains(pointer); }
+
+  // Where what is not from the file comes from.
+  struct Origin {
+    std::string name;     // "conf.d/orders.yaml", "flag --log.level"
+    std::string pointer;  // under which it is told there
+    bool has_lines = false;
+  };
+  // What stands at or below `pointer` comes from there, and `mark` is its place there.
+  void SetOrigin(const std::string& pointer, const Mark& mark, Origin origin);
+  // Of the closest parent that has one; null: the file itself.
+  const Origin* FindOrigin(const std::string& pointer) const;
 
   // The same fault is kept once. Without a mark it stands where the pointer does or, if the file
   // has nothing there, where its closest parent does.
@@ -58,11 +70,13 @@ class Faults {
   bool empty() const { return faults_.empty(); }
   // In the order of the file.
   std::vector<Fault> Sorted() const;
-  // One line each, as "FILE:LINE:COLUMN: POINTER: MESSAGE", in the order of the file.
+  // One line each, as "FILE:LINE:COLUMN: POINTER: MESSAGE", in the order of the file; "ORIGIN:
+  // POINTER: MESSAGE" for what is not from a file, which comes first.
   std::vector<std::string> ToLines(const std::string& file) const;
 
  private:
   Places places_;
+  std::map<std::string, Origin> origins_;
   std::vector<Fault> faults_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -11,7 +12,14 @@ namespace plimsoll {
 struct CommandLine {
   std::string config_path;  // empty: none was named
   std::string port_path;    // empty: write none
+  // "init", "defaults", "schema", "print" or "reference": what `config …` shall print; or empty.
+  std::string config_verb;
+  // Settings beside the file, as "log.level" and "debug"; the last one of a key wins.
+  std::vector<std::pair<std::string, std::string>> settings;
   bool check_config = false;
+  bool strict = false;
+  bool skip_secrets = false;
+  bool sources = false;
   bool dev = false;
   bool init = false;
   bool state_lost = false;

@@ -256,6 +256,20 @@ Config DefaultConfig(Profile profile) {
   return config;
 }
 
+YamlAdvice ConfigAdvice() {
+  return {"dependencies: []", "what dependencies have in common under \"defaults\""};
+}
+
+Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profile profile,
+                  Faults& faults) {
+  Config config = DefaultConfig(profile);
+  config.server.config_hash = Fingerprint(fingerprinted);
+  ReadTop(root, profile, config, faults);
+  config.server.access =
+      MakeAccessRules(config.access, config.server.api, config.server.agents, {});
+  return config;
+}
+
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile) {
   Faults faults;
@@ -264,14 +278,9 @@ absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& n
 
 absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& name,
                                    Profile profile, Faults& faults) {
-  Config config = DefaultConfig(profile);
-  config.server.config_hash = Fingerprint(text);
-  const YamlAdvice advice{"dependencies: []",
-                          "what dependencies have in common under \"defaults\""};
-  const std::optional<YamlNode> root = ParseYaml(text, advice, faults);
-  if (root.has_value()) ReadTop(*root, profile, config, faults);
-  config.server.access =
-      MakeAccessRules(config.access, config.server.api, config.server.agents, {});
+  Config config;
+  const std::optional<YamlNode> root = ParseYaml(text, ConfigAdvice(), faults);
+  if (root.has_value()) config = ReadConfig(*root, text, profile, faults);
   if (faults.empty()) return config;
   return absl::InvalidArgumentError(absl::StrJoin(faults.ToLines(name), "\n"));
 }

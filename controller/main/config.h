@@ -1,13 +1,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "controller/config/faults.h"
+#include "controller/config/yaml_tree.h"
 #include "controller/main/access_config.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
+#include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/server.h"
 
 namespace plimsoll {
@@ -31,6 +34,12 @@ struct Config {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
   PolicySet policies;
+  // Where each setting is from; filled in by LoadLayered().
+  std::vector<ConfigEntry> entries;
+  // What the file says of "defaults", if it does, and of each dependency, as JSON.
+  std::vector<ConfigEntry> policy_entries;
+  // What is no fault, but should be looked at; one line each.
+  std::vector<std::string> warnings;
 };
 
 // Which defaults a file starts from. The file wins over both.
@@ -53,6 +62,14 @@ absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& n
 
 // What a dependency is that sets nothing.
 Policy DefaultPolicy(Profile profile);
+
+// What ParseConfig() does with a file that has been parsed already; `fingerprinted` is what its
+// hash is made of. Only if nothing was added to `faults` may the result be used. Pure.
+Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profile profile,
+                  Faults& faults);
+
+// What a file of ours says at least, for messages.
+YamlAdvice ConfigAdvice();
 
 // The tokens of the file that the configuration names, if it does. Errors have one line per fault,
 // and never show what might be a token.

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -6,6 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "controller/main/command_line.h"
 #include "controller/main/config.h"
+#include "controller/main/config_loader.h"
+#include "controller/main/config_report.h"
+#include "controller/main/config_schema.h"
 #include "controller/main/hash_token.h"
 #include "controller/main/log.h"
 #include "controller/main/run.h"
@@ -37,12 +42,33 @@ Profile ProfileOf(const CommandLine& command) {
 }
 
 absl::StatusOr<Config> Load(const CommandLine& command, Faults& faults) {
-  const std::string path = ConfigPath(command);
-  if (path.empty()) return DefaultConfig(ProfileOf(command));
-  return LoadConfig(path, ProfileOf(command), faults);
+  ConfigRequest request;
+  request.path = ConfigPath(command);
+  request.profile = ProfileOf(command);
+  request.flags = command.settings;
+  request.strict = command.strict;
+  request.skip_secrets = command.skip_secrets;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    request.environment.emplace_back(*variable);
+  }
+  return LoadLayered(request, faults);
+}
+
+// What needs no configuration.
+std::string PrintedText(const CommandLine& command) {
+  if (command.help) return UsageText();
+  if (command.version) return "plimsoll-controller " PLIMSOLL_VERSION "\n";
+  if (command.config_verb == "init") return InitText();
+  if (command.config_verb == "defaults") return DefaultsText(ProfileOf(command));
+  if (command.config_verb == "schema") return SchemaText();
+  if (command.config_verb == "reference") return ReferenceText();
+  return "";
 }
 
 int CheckConfig(const CommandLine& command, const Config& config) {
+  for (const std::string& warning : config.warnings) {
+    Print(stderr, absl::StrCat("warning: ", warning, "\n"));
+  }
   const std::size_t count = config.policies.size();
   const std::string path = ConfigPath(command);
   Print(stdout, absl::StrCat(path.empty() ? "built-in defaults" : path, ": valid, ", count,
@@ -67,6 +93,7 @@ int Init(const Config& config) {
 RunOptions OptionsOf(const CommandLine& command) {
   RunOptions options;
   options.port_path = command.port_path;
+  options.announce = command.dev;
   if (command.state_lost) options.word = OperatorWord::kLost;
   if (command.trust_state) options.word = OperatorWord::kTrust;
   options.profile = ProfileOf(command);
@@ -83,6 +110,7 @@ RunOptions OptionsOf(const CommandLine& command) {
 int Serve(const CommandLine& command, Config config) {
   config.server.version = PLIMSOLL_VERSION;
   const Logger logger(config.log_level, config.log_format, stderr, RealClock());
+  for (const std::string& warning : config.warnings) logger.Warning(warning);
   HoldSignals();
   const absl::Status served = RunController(config, OptionsOf(command), logger, RealClock());
   if (served.ok()) return kExitFine;
@@ -113,12 +141,8 @@ int Main(const std::vector<std::string>& arguments) {
     Print(stderr, absl::StrCat(std::string(command.status().message()), "\n"));
     return kExitUsage;
   }
-  if (command->help) {
-    Print(stdout, UsageText());
-    return kExitFine;
-  }
-  if (command->version) {
-    Print(stdout, "plimsoll-controller " PLIMSOLL_VERSION "\n");
+  if (const std::string text = PrintedText(*command); !text.empty()) {
+    Print(stdout, text);
     return kExitFine;
   }
   if (command->list_metrics) {
@@ -130,6 +154,10 @@ int Main(const std::vector<std::string>& arguments) {
   if (!config.ok()) {
     Print(stderr, absl::StrCat(std::string(config.status().message()), "\n"));
     return kExitInvalidConfig;
+  }
+  if (command->config_verb == "print") {
+    Print(stdout, EffectiveText(*config, command->sources));
+    return kExitFine;
   }
   if (command->check_config) return CheckConfig(*command, *config);
   if (command->init) return Init(*config);

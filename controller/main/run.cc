@@ -114,6 +114,15 @@ void LogStart(const Config& config, const StoreState& state, const Server& serve
   }
 }
 
+// Beside the log, for people who try it.
+void Announce(const Config& config, const Server& server) {
+  const std::string text =
+      absl::StrCat("REST   http://", Show(config.server.api, server.api_port()), "/v1/status\n",
+                   "agents http://", Show(config.server.agents, server.agent_port()), "\n");
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
 void WarnIfOpen(const Config& config, const Logger& logger) {
   const AccessRules& rules = config.server.access;
   const std::pair<const char*, Role> planes[] = {{"api", rules.api_anonymous},
@@ -213,6 +222,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
     server_options.console = EmbeddedConsole();
     server_options.console.base_path = config.server.console.base_path;
   }
+  server_options.config.entries = config.entries;
   server_options.operations = &book;
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);
@@ -223,6 +233,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
                      "; stop what listens there, or choose another address under listen"));
   }
   LogStart(config, *state, server, logger);
+  if (options.announce) Announce(config, server);
   WarnIfOpen(config, logger);
   LogCertificate(config.server.tls, logger, clock);
   const std::string& ports = options.port_path;

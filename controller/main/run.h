@@ -16,6 +16,8 @@ namespace plimsoll {
 struct RunOptions {
   // Once both listeners are bound, their ports are written there; empty: nowhere.
   std::string port_path = {};
+  // Says on standard output where it listens, for people who try it.
+  bool announce = false;
   // What the operator says about the store.
   OperatorWord word = OperatorWord::kNone;
   Profile profile = Profile::kProduction;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/main/config_loader.h"
 #include "controller/main/reload.h"
 
 namespace plimsoll {
@@ -45,6 +46,9 @@ void RunningAccess::Attach(Server& server) {
 void RunningAccess::Take(const Config& fresh) {
   const MutexLock lock(mutex_);
   TakeLocked(fresh);
+  const ConfigSettings facts = FactsAfterReload({running_.entries, {}}, fresh.entries);
+  running_.entries = facts.entries;
+  if (server_ != nullptr) server_->SetConfig(facts);
   LogCertificate(running_.server.tls, logger_, RealClock());
   tokens_version_ = FileVersion(running_.access.tokens_file);
 }

@@ -149,6 +149,43 @@ TEST_F(ControllerProcessTest, WhatNeedsARestartIsSaid) {
   EXPECT_THAT(log(), HasSubstr("events.keep 10000 -> 77"));
 }
 
+TEST_F(ControllerProcessTest, TheConfigurationIsShownWithItsSourcesAndWhatWaits) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start({"--log.level=debug"});
+  const auto entry = [this](const std::string& key) {
+    for (const Json& item : Json::parse(Ask("/v1/config"))["items"]) {
+      if (item["key"] == key) return item;
+    }
+    return Json();
+  };
+  EXPECT_EQ(entry("log.level")["source"], "FLAG");
+  EXPECT_EQ(entry("state.dir")["place"], path("config.yaml") + ":2:9");
+  WriteConfig("events: {keep: 77}\ndependencies: []\n");
+  controller_->Signal(SIGHUP);
+  ASSERT_TRUE(Until([this] {
+    return Json::parse(Ask("/v1/config"))["pending_restart"] == Json::parse(R"(["events.keep"])");
+  })) << Ask("/v1/config");
+  EXPECT_EQ(entry("events.keep")["value"], "10000");
+}
+
+TEST_F(ControllerProcessTest, ForDevelopmentItSaysWhereItListens) {
+  Start({"--dev"});
+  EXPECT_THAT(log(), HasSubstr("REST   http://127.0.0.1:" + std::to_string(port_)));
+  EXPECT_EQ(Status()["state"], "MEMORY") << "the file says nothing of it";
+}
+
+TEST_F(ControllerProcessTest, ACheckReadsWhatIsIncludedAndEndsWithSeven) {
+  std::filesystem::create_directory(path("conf.d"));
+  WriteConfig("include: conf.d/*.yaml\n");
+  std::ofstream(path("conf.d") + "/a.yaml") << "dependencies: [{name: a}]\n";
+  EXPECT_EQ(Run({"--check-config", "--strict"}), 0);
+  EXPECT_THAT(log(), HasSubstr("valid, 1 dependency"));
+  std::ofstream(path("conf.d") + "/a.yaml") << "dependencies: [{name: a, floor: 010}]\n";
+  EXPECT_EQ(Run({"--check-config"}), 7);
+  EXPECT_THAT(log(), HasSubstr("conf.d/a.yaml:1:27: /dependencies/0/floor: must be a whole"));
+  EXPECT_EQ(Run({"config", "schema"}), 2) << "after the flags it is no command";
+}
+
 TEST_F(ControllerProcessTest, WhatWasChangedOverRestOutlivesAKill) {
   ASSERT_EQ(Run({"--init"}), 0);
   Start();

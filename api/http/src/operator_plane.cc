@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "api/http/src/config_view.h"
 #include "api/http/src/console_routes.h"
 #include "api/http/src/health.h"
 #include "api/http/src/metrics_exporter.h"
@@ -200,6 +201,9 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
   const auto version = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
     exchange->Reply(Version());
   };
+  const auto config = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
+    exchange->Reply(JsonResponse(ConfigView(config_, config_hash())));
+  };
   std::vector<Route> routes = {
       {"GET",
        "/v1/openapi.json",
@@ -212,6 +216,7 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
       {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready), Role::kNone},
       {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone},
       {"GET", "/v1/version", {}, version},
+      {"GET", "/v1/config", {}, config, Role::kOperator},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
       CollectionRoute(Collection::kDependencies, "/v1/dependencies",
                       {"mode", "origin", "page_size", "page_token"}, &OperatorPlane::Dependencies),

@@ -20,6 +20,7 @@
 #include "api/http/src/watch_feed.h"
 #include "plimsoll/controller/sizing.h"
 #include "plimsoll/core/clock.h"
+#include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/console.h"
 
 namespace plimsoll::internal {
@@ -52,6 +53,8 @@ class OperatorPlane final : public HttpService {
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(500);
 
   // Of the configuration in force.
+  // What GET /v1/config tells.
+  void set_config(ConfigSettings config) { config_ = std::move(config); }
   std::string config_hash() const;
   // How the configuration was read last.
   LoadFacts load_facts();
@@ -114,6 +117,7 @@ class OperatorPlane final : public HttpService {
   ControllerView& controller_;
   const HostCheck hosts_;
   const ServerFacts facts_;
+  ConfigSettings config_;
   const Clock& clock_;
   History history_;
   SizingAdvisor sizing_;  // of the last hour with steps of five seconds

@@ -85,6 +85,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
         poll_timer_(api_loop_),
         change_timer_(api_loop_),
         store_(store) {
+    operator_plane_.set_config(options.config);
     for (const auto& [method, route] : agent_plane_.labels())
       agent_metrics_.AddRoute(method, route);
     for (const auto& [method, route] : operator_plane_.labels()) {
@@ -121,6 +122,12 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
 
   void Reload(std::string who) {
     asio::post(api_loop_, [this, who = std::move(who)] { operator_plane_.Reload(who); });
+  }
+
+  void SetConfig(ConfigSettings facts) {
+    asio::post(api_loop_, [this, facts = std::move(facts)]() mutable {
+      operator_plane_.set_config(std::move(facts));
+    });
   }
 
   void SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
@@ -286,6 +293,7 @@ Server::~Server() = default;
 absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }
 std::uint16_t Server::api_port() const { return impl_->api_port(); }
+void Server::SetConfig(ConfigSettings facts) { impl_->SetConfig(std::move(facts)); }
 void Server::Reload(std::string who) { impl_->Reload(std::move(who)); }
 void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
   impl_->SetAccess(rules, api_rate_limit);

@@ -80,6 +80,15 @@ class OperatorPlaneTest : public ::testing::Test {
   OperatorPlane plane_;
 };
 
+TEST_F(OperatorPlaneTest, TheConfigurationSaysWhereEachSettingIsFrom) {
+  plane_.set_config({{{"agents.lease", "10s", "FILE", "f.yaml:8:3", true}}, {"listen.api"}});
+  const Json config = AskJson("/v1/config");
+  EXPECT_EQ(config["items"], Json::parse(R"([{"key": "agents.lease", "value": "10s",
+      "source": "FILE", "place": "f.yaml:8:3", "needs_restart": true}])"));
+  EXPECT_EQ(config["pending_restart"], Json::parse(R"(["listen.api"])"));
+  EXPECT_EQ(config["hash"], "f00d");
+}
+
 TEST_F(OperatorPlaneTest, LimitRowSeparatesTheNumbersAndSaysWhy) {
   const Json row = AskJson("/v1/limits/payments-api/checkout-0");
   EXPECT_EQ(row["enforced"], 38);

@@ -6,7 +6,9 @@
 namespace plimsoll {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 std::string ErrorOf(const std::vector<std::string>& arguments) {
   return std::string(ParseCommandLine(arguments).status().message());
@@ -54,9 +56,39 @@ TEST(CommandLineTest, WordsAboutTheStateMustNotContradictEachOther) {
   EXPECT_THAT(ErrorOf({"--init", "--trust-state"}), HasSubstr("start without it"));
 }
 
+TEST(CommandLineTest, EverySettingIsAFlag) {
+  const absl::StatusOr<CommandLine> command =
+      ParseCommandLine({"--log.level=debug", "--state.dir", "/x", "--include="});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_THAT(command->settings, ElementsAre(Pair("log.level", "debug"), Pair("state.dir", "/x"),
+                                             Pair("include", "")));
+  EXPECT_THAT(ErrorOf({"--log.levle=x"}), HasSubstr("did you mean \"--log.level\"?"));
+  EXPECT_THAT(ErrorOf({"--log.level"}), HasSubstr("--log.level needs a VALUE"));
+}
+
+TEST(CommandLineTest, ConfigPrintsWhatIsAskedFor) {
+  const absl::StatusOr<CommandLine> command =
+      ParseCommandLine({"config", "print", "--sources", "--config", "f"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(command->config_verb, "print");
+  EXPECT_TRUE(command->sources);
+  EXPECT_EQ(command->config_path, "f");
+  EXPECT_THAT(ErrorOf({"config"}), HasSubstr("config needs one of init, defaults, schema, print"));
+  EXPECT_THAT(ErrorOf({"config", "pirnt"}), HasSubstr("did you mean \"print\"?"));
+  EXPECT_THAT(ErrorOf({"config", "schema", "--sources"}), HasSubstr("belongs to config print"));
+}
+
+TEST(CommandLineTest, ACheckMayBeStrictAndLeaveSecretsAlone) {
+  const absl::StatusOr<CommandLine> command =
+      ParseCommandLine({"--check-config", "--strict", "--skip-secrets"});
+  EXPECT_TRUE(command->check_config && command->strict && command->skip_secrets);
+  EXPECT_THAT(ErrorOf({"--skip-secrets"}), HasSubstr("without its secrets nothing starts"));
+}
+
 TEST(CommandLineTest, TheUsageTextNamesEveryFlag) {
   for (const char* flag : {"--config", "--check-config", "--dev", "--init", "--state-lost",
-                           "--trust-state", "--port-file", "--version", "--help"}) {
+                           "--trust-state", "--port-file", "--strict", "--skip-secrets",
+                           "--sources", "--version", "--help", "config init"}) {
     EXPECT_THAT(UsageText(), HasSubstr(flag));
   }
 }

@@ -12,6 +12,7 @@
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/access.h"
+#include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/console.h"
 #include "plimsoll/http/operations.h"
 #include "plimsoll/http/tls.h"
@@ -65,6 +66,8 @@ struct ServerOptions {
   std::string version;
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
   std::string config_hash;
+  // What GET /v1/config tells.
+  ConfigSettings config;
   // What operators may change over REST, and what of it holds. Null: nothing, and the routes are
   // not there. Must outlive the server, and is used on the API plane's thread alone.
   Operations* operations = nullptr;
@@ -97,6 +100,9 @@ class Server {
   // once; what comes of it is told by the operations. Thread-safe while the server runs. Does
   // nothing without operations.
   void Reload(std::string who);
+
+  // What GET /v1/config tells from now on. Thread-safe while the server runs.
+  void SetConfig(ConfigSettings facts);
 
   // These rules hold from the next request on, also on connections there are. Thread-safe while the
   // server runs.

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "controller/config/faults.h"
+#include "controller/config/yaml_tree.h"
+
+namespace plimsoll {
+
+// Reads the files that "include" of `root` names, takes that key away, and appends their
+// dependencies to those of `root`. `path` is that of the file: patterns are relative to its folder.
+// What is wrong with a file is told at "include", with the place in the file; what will be found
+// wrong with its dependencies, at its own place. Returns the texts that were read.
+std::string ReadIncludes(const std::string& path, YamlNode& root, Faults& faults);
+
+}  // namespace plimsoll
