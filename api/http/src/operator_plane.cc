@@ -463,8 +463,10 @@ HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
                                        const Snapshot& snapshot) const {
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  return JsonResponse(DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning,
-                                     Time(), FactsOf(row->policy.name)));
+  Json view = DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time(),
+                             FactsOf(row->policy.name));
+  if (!view.contains("revision")) view["revision"] = revisions_.Revision(Collection::kDependencies);
+  return JsonResponse(view);
 }
 
 HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {

@@ -509,7 +509,7 @@ TEST_F(OperatorPlaneTest, ListsAndDocumentsNameTheirRevision) {
 }
 
 TEST_F(OperatorPlaneTest, DependenciesAreFilteredByModeAndOrigin) {
-  controller_.snapshot.dependencies[0].policy.mode = Mode::kObserve;
+  controller_.snapshot.dependencies[0].mode = Mode::kObserve;
   EXPECT_EQ(AskJson("/v1/dependencies?mode=observe")["items"].size(), 1u);
   EXPECT_EQ(AskJson("/v1/dependencies?mode=ENFORCE")["items"][0]["name"], "payments-api");
   EXPECT_EQ(AskJson("/v1/dependencies?origin=FILE")["items"].size(), 2u);
