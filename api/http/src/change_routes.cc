@@ -242,7 +242,11 @@ HttpResponse ChangeRoutes::Success(const ChangeRequest& request, const ChangePla
   }
   row.policy.name = name;
   const std::vector<const LimitRow*> limits = RowsOf(snapshot, request.name);
-  if (request.verb == ChangeVerb::kPutQuota) return JsonReply(200, QuotaView(row, limits));
+  if (request.verb == ChangeVerb::kPutQuota) {
+    Json view = QuotaView(row, limits);
+    view["revision"] = absl::StrCat("quotas.", facts.has_value() ? facts->revision : 0);
+    return JsonReply(200, view);
+  }
   HttpResponse response =
       JsonReply(plan.status, DependencyView(row, limits, snapshot.learning, Time(), facts));
   if (facts.has_value() && !request.validate_only) {

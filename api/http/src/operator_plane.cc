@@ -298,18 +298,20 @@ std::string OperatorPlane::ETagOf(Collection collection, const RoutedRequest& ro
     return std::max(facts->revision, facts->override_facts ? facts->override_facts->revision : 0);
   };
   const std::string counts = counted.substr(1, counted.size() - 2);
-  if (!routed.names.empty()) {
-    const DependencyId name(routed.names[0]);
-    const std::optional<DependencyFacts> facts = FactsOf(name);
-    if (!facts) return counted;
-    return absl::StrCat("\"", counts.substr(0, counts.find('.')), ".", facts->revision, ".",
-                        newest(name), ".", counts.substr(counts.find('.') + 1), "\"");
+  if (routed.names.empty()) {
+    std::int64_t last = 0;
+    for (const DependencyRow& row : snapshot.dependencies) {
+      last = std::max(last, newest(row.policy.name));
+    }
+    return absl::StrCat("\"", counts, "-", last, "\"");
   }
-  std::int64_t last = 0;
-  for (const DependencyRow& row : snapshot.dependencies) {
-    last = std::max(last, newest(row.policy.name));
-  }
-  return absl::StrCat("\"", counts, ".", last, "\"");
+  const DependencyId name(routed.names[0]);
+  const std::optional<DependencyFacts> facts = FactsOf(name);
+  if (!facts) return counted;
+  const std::size_t dot = counts.find('.');
+  std::string generation = absl::StrCat(counts.substr(dot + 1), "-", newest(name));
+  std::replace(generation.begin(), generation.end(), '.', '-');
+  return absl::StrCat("\"", counts.substr(0, dot), ".", facts->revision, ".", generation, "\"");
 }
 
 HttpResponse OperatorPlane::RenderCollection(Collection collection, const RoutedRequest& routed,
@@ -473,7 +475,9 @@ HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& s
   const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
   if (row == nullptr) return NotFound("dependency", routed.names[0]);
   Json view = QuotaView(*row, LimitsOf(snapshot, row->policy.name));
-  view["revision"] = revisions_.Revision(Collection::kQuotas);
+  const std::optional<DependencyFacts> facts = FactsOf(row->policy.name);
+  view["revision"] =
+      facts ? absl::StrCat("quotas.", facts->revision) : revisions_.Revision(Collection::kQuotas);
   return JsonResponse(view);
 }
 
