@@ -10,7 +10,7 @@
 namespace plimsoll::internal {
 namespace {
 
-constexpr char kTopics[] = "limits, instances, quotas, events, config";
+constexpr char kTopicWords[] = "limits, instances, quotas, events, config";
 
 // All topics if none is named.
 absl::StatusOr<WatchFilter> ReadFilter(const RoutedRequest& routed) {
@@ -23,8 +23,8 @@ absl::StatusOr<WatchFilter> ReadFilter(const RoutedRequest& routed) {
     std::size_t topic = 0;
     while (topic < kWatchTopics && TopicName(static_cast<WatchTopic>(topic)) != name) ++topic;
     if (topic == kWatchTopics) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown topic '", name, "'; there are ", kTopics, ", separated by commas"));
+      return absl::InvalidArgumentError(absl::StrCat("unknown topic '", name, "'; there are ",
+                                                     kTopicWords, ", separated by commas"));
     }
     filter.topics[topic] = true;
   }
