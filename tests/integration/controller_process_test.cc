@@ -23,6 +23,7 @@ namespace {
 using demo::ChildProcess;
 using demo::TemporaryFolder;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
@@ -153,7 +154,8 @@ TEST_F(ControllerProcessTest, TheConfigurationIsShownWithItsSourcesAndWhatWaits)
   ASSERT_EQ(Run({"--init"}), 0);
   Start({"--log.level=debug"});
   const auto entry = [this](const std::string& key) {
-    for (const Json& item : Json::parse(Ask("/v1/config"))["items"]) {
+    const Json config = Json::parse(Ask("/v1/config"));
+    for (const Json& item : config["items"]) {
       if (item["key"] == key) return item;
     }
     return Json();
@@ -170,7 +172,11 @@ TEST_F(ControllerProcessTest, TheConfigurationIsShownWithItsSourcesAndWhatWaits)
 
 TEST_F(ControllerProcessTest, ForDevelopmentItSaysWhereItListens) {
   Start({"--dev"});
-  EXPECT_THAT(log(), HasSubstr("REST   http://127.0.0.1:" + std::to_string(port_)));
+  std::string said;
+  EXPECT_TRUE(Until([&] {
+    for (const std::string& line : controller_->TakeLines()) said += line + "\n";
+    return said.find("REST   http://127.0.0.1:" + std::to_string(port_)) != std::string::npos;
+  })) << said;
   EXPECT_EQ(Status()["state"], "MEMORY") << "the file says nothing of it";
 }
 
@@ -178,11 +184,13 @@ TEST_F(ControllerProcessTest, ACheckReadsWhatIsIncludedAndEndsWithSeven) {
   std::filesystem::create_directory(path("conf.d"));
   WriteConfig("include: conf.d/*.yaml\n");
   std::ofstream(path("conf.d") + "/a.yaml") << "dependencies: [{name: a}]\n";
-  EXPECT_EQ(Run({"--check-config", "--strict"}), 0);
-  EXPECT_THAT(log(), HasSubstr("valid, 1 dependency"));
+  const std::unique_ptr<ChildProcess> check = Spawn({"--check-config", "--strict"});
+  ASSERT_TRUE(check->WaitFor(absl::Seconds(20)));
+  EXPECT_EQ(check->exit_code(), 0);
+  EXPECT_THAT(check->TakeLines(), ElementsAre(HasSubstr("valid, 1 dependency")));
   std::ofstream(path("conf.d") + "/a.yaml") << "dependencies: [{name: a, floor: 010}]\n";
   EXPECT_EQ(Run({"--check-config"}), 7);
-  EXPECT_THAT(log(), HasSubstr("conf.d/a.yaml:1:27: /dependencies/0/floor: must be a whole"));
+  EXPECT_THAT(log(), HasSubstr("conf.d/a.yaml:1:26: /dependencies/0/floor: must be a whole"));
   EXPECT_EQ(Run({"config", "schema"}), 2) << "after the flags it is no command";
 }
 

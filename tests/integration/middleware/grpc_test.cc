@@ -536,12 +536,15 @@ TEST_F(GrpcGuarded, AStopCancelsTheAttemptThatRuns) {
 TEST_F(GrpcGuarded, GoesThroughAllLayersWithoutBlocking) {
   GrpcGuard guard = Make({.retry = {.backoff_first = milliseconds(1)}});
   const Text request = Of("14");
+  // gRPC 1.51 may free a queue twice when the last channel that used its callback API goes
+  // (https://github.com/grpc/grpc/issues/40213): this one stays.
+  static Echo::Stub* const stays = server_.Stub().release();
   std::binary_semaphore ended{0};
   GrpcGuardResult result;
   guard.CallAsync(
       kIdempotent,
       [&](grpc::ClientContext& context, std::function<void(Status)> done) {
-        stub_->async()->Say(&context, &request, &answer_, std::move(done));
+        stays->async()->Say(&context, &request, &answer_, std::move(done));
       },
       [&](const GrpcGuardResult& report) {
         result = report;
