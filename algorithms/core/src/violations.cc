@@ -23,6 +23,8 @@ void Violations::Require(bool holds, std::string_view name, const Value& value,
   lines_.push_back(std::move(line));
 }
 
+void Violations::Add(std::string line) { lines_.push_back(std::move(line)); }
+
 void Violations::AddAll(const std::vector<std::string>& lines, std::string_view prefix) {
   for (const std::string& line : lines) lines_.push_back(std::string(prefix) + line);
 }

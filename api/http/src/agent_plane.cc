@@ -144,10 +144,11 @@ void AgentPlane::RefuseBody(FieldFaults faults, Exchange& exchange) const {
 
 template <typename Message>
 void AgentPlane::Send(Message message, const Owner& owner, const ExchangePtr& exchange) {
-  const RequestId request = driver_.Send(std::move(message), [this, owner, exchange](
-                                                                 const CoreDriver::Body& body) {
-    exchange->Reply(std::visit([&owner](const auto& reply) { return Answer(reply, owner); }, body));
-  });
+  const RequestId request =
+      driver_.Send(std::move(message), [this, owner, exchange](const CoreDriver::Body& body) {
+        exchange->Reply(
+            std::visit([&](const auto& reply) { return this->Answer(reply, owner); }, body));
+      });
   if (!exchange->replied()) {
     exchange->Hold([this, request] { driver_.Abandon(request); });
   }

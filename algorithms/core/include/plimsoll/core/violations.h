@@ -54,7 +54,7 @@ class Violations {
   void Require(bool holds, std::string_view name, const Value& value, std::string_view rule);
 
   // A line of another form.
-  void Add(std::string line) { lines_.push_back(std::move(line)); }
+  void Add(std::string line);
   // Lines that were found elsewhere, each with this before it.
   void AddAll(const std::vector<std::string>& lines, std::string_view prefix = "");
   // What another validation found; nothing if that is OK.
