@@ -3,8 +3,11 @@
 #include <nlohmann/json.hpp>
 
 namespace plimsoll::internal {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 Json ConfigView(const ConfigSettings& facts, const std::string& hash) {
   Json items = Json::array();
