@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const program = name => path.join(here, 'node_modules/.bin', name);
-if (!fs.existsSync(program('tsx')) || !fs.existsSync(program('tsc'))) {
-  console.log('skipped: the packages are not installed; run: npm ci --ignore-scripts in dashboards/grafana');
+const installed = () => fs.existsSync(program('tsx')) && fs.existsSync(program('tsc'));
+if (!installed()) spawnSync('npm', ['ci', '--ignore-scripts', '--silent', '--no-audit', '--no-fund'], { cwd: here });
+if (!installed()) {
+  console.log('skipped: npm cannot install the packages of dashboards/grafana');
   process.exit(77);
 }
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'plimsoll-json-'));
