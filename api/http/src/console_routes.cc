@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "api/http/src/revisions.h"
 
 namespace plimsoll {
 namespace {
@@ -69,16 +70,11 @@ HttpResponse Guarded() {
   return response;
 }
 
-// A list of tags, or "*"; a weak tag is as good as a strong one here.
-bool Matches(const std::string& if_none_match, const std::string& etag) {
-  return if_none_match == "*" || if_none_match.find(etag) != std::string::npos;
-}
-
 HttpResponse PageResponse(const Page& page, const HttpRequest& request) {
   HttpResponse response = Guarded();
   response.cache_control = "no-cache";
   response.headers.emplace_back("ETag", page.etag);
-  if (Matches(request.if_none_match, page.etag)) {
+  if (MatchesETag(request.if_none_match, page.etag)) {
     response.status = 304;
     return response;
   }
