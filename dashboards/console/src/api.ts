@@ -72,10 +72,11 @@ export async function toProblem(response: Response): Promise<Problem> {
   return problemOf(response);
 }
 
-export function request<T>(method: string, path: string, options: { body?: unknown; etag?: string } = {}): Promise<Answer<T>> {
+export function request<T>(method: string, path: string, options: { body?: unknown; etag?: string; match?: string } = {}): Promise<Answer<T>> {
   return turn(async () => {
     const more: Record<string, string> = {};
     if (options.etag) more['If-None-Match'] = options.etag;
+    if (options.match) more['If-Match'] = `"${options.match}"`;
     if (options.body !== undefined) {
       more['Content-Type'] = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     }

@@ -6,6 +6,10 @@ export function count(value: number | null | undefined): string {
   return Math.abs(value) >= 10_000 ? Math.round(value).toLocaleString('en-US') : String(Math.round(value * 10) / 10);
 }
 
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
 export function rate(value: number | null | undefined): string {
   if (value === null || value === undefined) return DASH;
   if (value === 0) return '0';
@@ -32,7 +36,10 @@ export function age(value: number | null | undefined): string {
   if (value < 1) return '< 1 s';
   if (value < 60) return `${Math.floor(value)} s`;
   if (value < 3600) return `${Math.floor(value / 60)} min`;
-  if (value < 172_800) return `${Math.floor(value / 3600)} h ${Math.floor((value % 3600) / 60)} min`;
+  if (value < 172_800) {
+    const minutes = Math.floor((value % 3600) / 60);
+    return `${Math.floor(value / 3600)} h${minutes ? ` ${minutes} min` : ''}`;
+  }
   return `${Math.floor(value / 86_400)} d`;
 }
 

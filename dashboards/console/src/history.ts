@@ -1,5 +1,6 @@
 // What happened lately, by dependency: the controller's history, or, where it keeps none, what this
 // page has seen itself.
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Answer, Problem, get, query } from './api';
 import { Resource, useReader } from './resource';
@@ -13,6 +14,24 @@ export interface History {
   times: number[]; // seconds since 1970
   columns: Record<string, (number | null)[]>;
   seen: boolean; // by this page only
+}
+
+// Calls per second by the newest step of the history, whatever they were refused for. The status of a
+// dependency knows the last window only, and counts what met a full limit, not those that waited in vain.
+export interface Rates { refused: number; admitted: number }
+const newest = signal<Record<string, Partial<Rates>>>({});
+
+export function ratesOf(d: Dependency): Rates {
+  const { refused, admitted } = newest.value[d.name] ?? {};
+  return { refused: Math.max(d.status.rejected_per_second, refused ?? 0), admitted: admitted ?? d.status.admitted_per_second ?? 0 };
+}
+
+function noteRates(name: string, columns: Timeseries['columns']): void {
+  const before = newest.value[name];
+  const rates = { ...before };
+  if (columns.rejected_rate) rates.refused = columns.rejected_rate.at(-1) ?? 0;
+  if (columns.admitted_rate) rates.admitted = columns.admitted_rate.at(-1) ?? 0;
+  if (rates.refused !== before?.refused || rates.admitted !== before?.admitted) newest.value = { ...newest.value, [name]: rates };
 }
 
 const SEEN_MAX = 1800;
@@ -59,6 +78,7 @@ async function read(dependency: string, metrics: string[], minutes: number, etag
   try {
     const answer = await get<Timeseries>(`/v1/timeseries${query({ dependency, metric: metrics.join(','), since })}`, etag);
     served = true;
+    if (!answer.unchanged) noteRates(dependency, answer.data.columns);
     return answer.unchanged ? { ...answer, data: undefined as unknown as History } : { ...answer, data: fromAnswer(answer.data) };
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
@@ -79,4 +99,10 @@ export function tail(history: History, seconds: number): History {
   const first = history.times.findIndex((time) => time >= end - seconds);
   const columns = Object.fromEntries(Object.entries(history.columns).map(([name, column]) => [name, column.slice(first)]));
   return { times: history.times.slice(first), columns, seen: history.seen };
+}
+
+// Seconds since the first step that has a number at all.
+export function known({ times, columns }: History): number {
+  const first = times.findIndex((_, i) => Object.values(columns).some((column) => typeof column[i] === 'number'));
+  return first < 0 ? 0 : times.at(-1)! - times[first]!;
 }

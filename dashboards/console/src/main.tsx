@@ -9,6 +9,7 @@ import { Fleet } from './pages/fleet';
 import { Instances } from './pages/instances';
 import { QuotaPage } from './pages/quota';
 import { Resource, useResource } from './resource';
+import * as role from './role';
 import * as router from './router';
 import { Banner, Help, Search, TopBar, useKeys } from './shell';
 import * as theme from './theme';
@@ -66,5 +67,6 @@ function App() {
 
 theme.start();
 router.start();
+role.start();
 live.start();
 render(<App />, document.getElementById('app')!);

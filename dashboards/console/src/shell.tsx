@@ -1,5 +1,5 @@
 // What surrounds every page: the bar, the banner, search, and the help for keys.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { answeredAt } from './api';
 import { age, clock } from './format';
 import { dataAge, lostAt, now, stale, stream } from './live';
@@ -7,6 +7,7 @@ import { useAll } from './resource';
 import { dependencyHref, go, href, place } from './router';
 import { Choice, choice, choose } from './theme';
 import { Dependency, Instance, Status } from './types';
+import { Dialog } from './ui';
 
 declare const LICENCES: string;
 
@@ -74,19 +75,6 @@ export function TopBar({ search, help }: { search: () => void; help: () => void 
 }
 
 interface Hit { text: string; kind: string; to: string }
-
-// Keeps the keyboard inside while it is open, and gives the focus back.
-function Dialog({ label, close, children }: { label: string; close: () => void; children: preact.ComponentChildren }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => before?.focus?.();
-  }, []);
-  return (
-    <dialog ref={dialog} aria-label={label} onClose={close} onClick={(event) => { if (event.target === dialog.current) close(); }}>{children}</dialog>
-  );
-}
 
 export function Search({ close }: { close: () => void }) {
   const [text, setText] = useState('');

@@ -7,7 +7,9 @@ export interface Column<T> {
   title: string;
   width?: string;
   number?: boolean;
+  label?: string; // where the title is empty
   roomy?: boolean; // only where there is room
+  phone?: string; // also where there is hardly any, this wide
   cell: (row: T) => ComponentChildren;
   by?: (row: T) => number | string; // sorts
 }
@@ -37,7 +39,7 @@ function sorted<T>(rows: T[], columns: Column<T>[], sort?: { key: string; down: 
 }
 
 function classOf<T>(column: Column<T>): string {
-  return `${column.number ? 'n' : ''} ${column.roomy ? 'roomy' : ''}`.trim();
+  return `${column.number ? 'n' : ''} ${column.roomy ? 'roomy' : ''} ${column.phone ? '' : 'wider'}`.trim();
 }
 
 export function Table<T>({ label, rows, columns, id, height = 32, sort: initial, mark }: Props<T>) {
@@ -72,7 +74,7 @@ export function Table<T>({ label, rows, columns, id, height = 32, sort: initial,
   };
   return (
     <table class="grid" aria-label={label} aria-rowcount={ordered.length + 1}>
-      <colgroup>{columns.map((column) => <col key={column.key} class={column.roomy ? 'roomy' : ''} style={{ width: column.width ?? 'auto' }} />)}</colgroup>
+      <colgroup>{columns.map((column) => <col key={column.key} class={classOf(column)} style={{ width: column.width ?? 'auto', '--phone': column.phone ?? '0' }} />)}</colgroup>
       <thead>
         <tr aria-rowindex={1}>
           {columns.map((column) => {
@@ -84,7 +86,7 @@ export function Table<T>({ label, rows, columns, id, height = 32, sort: initial,
                   <button type="button" onClick={() => turn(column)}>
                     {column.title}<span class="arrow" aria-hidden="true">{on ? (sort!.down ? '↓' : '↑') : ''}</span>
                   </button>
-                ) : column.title}
+                ) : column.title || <span class="hidden">{column.label}</span>}
               </th>
             );
           })}

@@ -20,9 +20,10 @@ export interface Override {
   set_by?: string;
   create_time?: string;
   expire_time: string;
+  revision?: string;
 }
 
-export interface Breaker { state: string; opened_total: number; next_probe_seconds: number }
+export interface Breaker { state: string; opened_total: number; next_probe_seconds: number; last_change?: { time: string; message: string } | null }
 
 export interface DependencyStatus {
   health: string;
@@ -75,6 +76,7 @@ export interface Limit {
   in_flight_max: number;
   binding_constraint: Constraint;
   granted?: number;
+  reserved?: number;
   wanted?: number;
   mode: string;
   lease_stage: string;
@@ -173,6 +175,17 @@ export interface ConfigStatus {
   revision?: string;
   pending_restart?: string[];
   errors?: { pointer: string; code: string; file?: string; line?: number; column?: number; detail: string }[];
+}
+
+export interface AuditRecord {
+  time: string;
+  who: string;
+  what: string;
+  target: string;
+  before?: unknown;
+  after?: unknown;
+  request_id?: string;
+  result?: unknown;
 }
 
 export interface List<T> { items: T[]; next_page_token: string }

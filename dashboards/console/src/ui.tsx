@@ -126,17 +126,47 @@ export function TokenPrompt({ problem }: { problem: Problem }) {
   );
 }
 
+const PROBLEM_TITLES: Record<number, string> = {
+  0: 'No answer', 404: 'Not here', 409: 'It cannot be changed this way', 412: 'Somebody else changed it first', 429: 'Too many requests', 503: 'The controller cannot do it now',
+};
+
+function titleOf({ status }: Problem): string {
+  return PROBLEM_TITLES[status] ?? (status >= 500 ? 'The controller failed' : 'The controller refused');
+}
+
+// What is told beside the controller's own words.
+function adviceOn({ status, retryAfter }: Problem): string {
+  if (status === 412) return 'Nothing was changed. What stands here is the newest: look at it, and decide anew.';
+  if (status === 429) return `Nothing was changed. Try again ${retryAfter > 0 ? `in ${retryAfter} s` : 'in a few seconds'}.`;
+  return '';
+}
+
 export function ProblemView({ problem, retry }: { problem: Problem; retry?: () => void }) {
   if (problem.status === 401 || problem.status === 403) return <TokenPrompt problem={problem} />;
+  const more = adviceOn(problem);
   return (
     <div class="state" role="alert">
-      <h2>{problem.status === 404 ? 'Not here' : problem.status === 0 ? 'No answer' : problem.status >= 500 ? 'The controller failed' : 'The controller refused'}</h2>
+      <h2>{titleOf(problem)}</h2>
       <p>{problem.detail}</p>
+      {more && <p>{more}</p>}
       {problem.errors.length > 0 && <ul>{problem.errors.map((e) => <li key={e.pointer + e.detail}><code>{e.file ? `${e.file}:${e.line}:${e.column} ` : ''}{e.pointer}</code> {e.detail}</li>)}</ul>}
       {problem.hint && <p class="faint">{problem.hint}</p>}
       <p class="faint mono">{problem.code}{problem.requestId && ` · request ${problem.requestId}`}</p>
       {retry && <button type="button" onClick={retry}>Try again</button>}
     </div>
+  );
+}
+
+// Keeps the keyboard inside while it is open, and gives the focus back.
+export function Dialog({ label, close, children }: Children & { label: string; close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current?.showModal();
+    return () => before?.focus?.();
+  }, []);
+  return (
+    <dialog ref={dialog} aria-label={label} onClose={close} onClick={(event) => { if (event.target === dialog.current) close(); }}>{children}</dialog>
   );
 }
 
@@ -182,8 +212,8 @@ export function Change({ from, to }: { from: number; to: number }) {
 
 // A sentence of the controller; a decision that it names is a link.
 export function Message({ text }: { text: string }) {
-  const parts = text.split(/\b(Decision \d+-\d+)\b/);
-  return <>{parts.map((part) => (/^Decision \d+-\d+$/.test(part) ? <a key={part} href={eventHref(part.slice(9))}>{part}</a> : part))}</>;
+  const parts = text.split(/\b((?:Decision|Event) \d+-\d+)\b/);
+  return <>{parts.map((part) => (/^(Decision|Event) \d+-\d+$/.test(part) ? <a key={part} href={eventHref(part.split(' ')[1]!)}>{part}</a> : part))}</>;
 }
 
 export function DecisionLine({ decision }: { decision: Decision }) {

@@ -1,12 +1,14 @@
-// Why is a call refused: the numbers from the algorithm's proposal to the limit in force, and which of
-// them decides.
-import { ComponentChildren } from 'preact';
-import { request } from './api';
-import { count, rate } from './format';
-import { useReader } from './resource';
+// Why is a call refused: in sentences, and by the numbers from the algorithm's proposal to the limit in
+// force, of which one decides.
+import { useRef } from 'preact/hooks';
+import { query, request } from './api';
+import { age, clock, count, whole } from './format';
+import { History, useHistory } from './history';
+import { useReader, useResource } from './resource';
 import { setQuery } from './router';
-import { Constraint, DecisionLine } from './ui';
-import { Dependency, Explanation, Limit } from './types';
+import { Facts, advice, chooseRow, decides, fill, since, verdict } from './story';
+import { Constraint, DecisionLine, Message } from './ui';
+import { Dependency, Explanation, Limit, List, LogEvent, Quota } from './types';
 
 const ORDER = ['FALLBACK', 'QUOTA', 'OVERRIDE', 'CEILING', 'FLOOR', 'ALGORITHM'];
 
@@ -21,37 +23,43 @@ export function constraints(rows: Limit[]): [string, number][] {
   return [...counts].sort((a, b) => b[1] - a[1] || ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]));
 }
 
-// The instance that is closest to its limit explains best.
-function busiest(rows: Limit[]): Limit | undefined {
-  const load = (row: Limit) => (row.enforced ? Math.max(row.in_flight, row.in_flight_max) / row.enforced : 0) + (row.fenced ? -10 : 0);
-  return [...rows].sort((a, b) => load(b) - load(a))[0];
+// What was refused and admitted within the last minute; nothing without a history of the controller.
+function lastMinute(history: History | undefined): { refused: number; admitted: number } | undefined {
+  if (!history || history.seen || history.times.length < 2) return undefined;
+  const { times, columns } = history;
+  const step = times[1]! - times[0]!;
+  const from = times.at(-1)! - 60;
+  const sum = (name: string) => Math.round((columns[name] ?? []).reduce<number>((all, rate, i) => all + (times[i]! > from ? (rate ?? 0) * step : 0), 0));
+  return { refused: sum('rejected_rate'), admitted: sum('admitted_rate') };
 }
 
-function sentence(d: Dependency, top: string | undefined, share: string): ComponentChildren {
-  const { status, quota } = d;
-  switch (top) {
-    case 'QUOTA': return <>The quota binds {share}: all instances together could use {count(status.wanted)} calls in flight, and <b>{quota?.capacity ?? '–'}</b> are allowed.</>;
-    case 'OVERRIDE': return <>An operator has pinned the limit of {share}{d.override ? <>: “{d.override.reason}”</> : ''}.</>;
-    case 'CEILING': return <>The configured ceiling of <b>{d.ceiling}</b> binds {share}; the algorithm would go higher.</>;
-    case 'FLOOR': return <>{share} are at the floor of <b>{d.floor}</b>; the algorithm would go lower, because the dependency is slow or failing.</>;
-    case 'FALLBACK': return <>{share} have lost the controller and use what was granted for that case.</>;
-    default: return <>The algorithm has found that the dependency takes no more.</>;
-  }
+function Headline({ facts }: { facts: Facts }) {
+  const { dependency: d } = facts;
+  const minute = lastMinute(useHistory(d.name, ['rejected_rate', 'admitted_rate'], 2, 5000).data);
+  const enforced = d.mode === 'ENFORCE';
+  const bad = enforced && (d.status.rejected_per_second > 0 || (d.status.breaker && d.status.breaker.state !== 'CLOSED'));
+  const [first, rest] = verdict(facts).split(/(?<=\.)(?= )(.*)/s);
+  const tone = bad ? 'bad' : minute?.refused || !enforced ? '' : 'good';
+  return (
+    <p class={`headline ${tone}`}>
+      <b>{first}</b>{rest}
+      {minute && <> In the last minute {enforced ? '' : 'it would have '}<b>{whole(minute.refused)}</b> of {whole(enforced ? minute.refused + minute.admitted : minute.admitted)} calls {enforced ? 'were refused' : 'been refused'}.</>}
+    </p>
+  );
 }
 
-function Headline({ d, rows }: { d: Dependency; rows: Limit[] }) {
-  const { status } = d;
-  const refused = status.rejected_per_second;
-  const found = constraints(rows);
-  const [top, instances] = found[0] ?? [undefined, 0];
-  const share = instances === rows.length ? (rows.length === 1 ? 'the one instance' : `all ${rows.length} instances`) : `${instances} of ${rows.length} instances`;
-  if (status.breaker && status.breaker.state !== 'CLOSED') {
-    return <p class="headline bad"><b>The breaker is {status.breaker.state.toLowerCase().replace('_', ' ')}</b>: calls are refused without being tried. Next probe in {count(status.breaker.next_probe_seconds)} s.</p>;
-  }
-  if (rows.length === 0) return <p class="headline">No instance has reported a limit for this dependency.</p>;
-  if (d.mode !== 'ENFORCE') return <p class="headline">This dependency is in mode {d.mode.toLowerCase()}: nothing is refused; {rate(refused)} calls/s would be.</p>;
-  if (!refused) return <p class="headline good"><b>No calls are refused now:</b> {count(status.in_flight)} of {count(status.enforced)} are in use. What decides the limit is marked.</p>;
-  return <p class="headline bad"><b>{rate(refused)} calls/s are refused.</b> {sentence(d, top, share)}</p>;
+// The three answers somebody came for: what binds, since when, what to do.
+function Answer({ facts, row }: { facts: Facts; row: Limit | undefined }) {
+  const [first, ...more] = advice(facts, row);
+  const breaker = facts.dependency.status.breaker?.last_change;
+  return (
+    <dl class="answer">
+      {breaker?.message && <div><dt>The breaker</dt><dd>{clock(breaker.time)}: {breaker.message}</dd></div>}
+      {row && <div><dt>What binds</dt><dd><b>{decides(facts, row)}</b> <span class="faint">{row.instance_id}{row.service && ` of ${row.service}`}: {fill(row)}</span></dd></div>}
+      {row && <div><dt>Since when</dt><dd>{since(facts, row).map((line) => <p key={line}><Message text={line} /></p>)}</dd></div>}
+      <div><dt>What to do</dt><dd><b>{first}</b>{more.map((line) => <p key={line}>{line}</p>)}</dd></div>
+    </dl>
+  );
 }
 
 // For controllers that do not explain: the rule that they follow, applied to the row.
@@ -90,17 +98,31 @@ function Ladder({ row, why }: { row: Limit; why: Explanation }) {
   );
 }
 
+// Of a dependency with many instances the same one is told of from one look to the next, as long as its
+// limit is used: what changes under somebody's eyes cannot be read.
+function useRow(live: Limit[], chosen: string): Limit | undefined {
+  const last = useRef('');
+  const before = live.find((row) => key(row) === last.current);
+  const full = before && before.enforced !== null && Math.max(before.in_flight, before.in_flight_max) >= before.enforced;
+  const row = (chosen && live.find((r) => r.instance_id === chosen)) || (full ? before : chooseRow(live, ''));
+  last.current = row ? key(row) : '';
+  return row;
+}
+
 export function Why({ d, rows, chosen }: { d: Dependency; rows: Limit[]; chosen: string }) {
   const live = rows.filter((row) => !row.fenced);
-  const row = live.find((r) => r.instance_id === chosen) ?? busiest(live);
+  const row = useRow(live, chosen);
   const capacity = d.quota?.capacity ?? null;
-  const path = `/v1/dependencies/${encodeURIComponent(d.name)}:explain`;
-  const told = useReader<Explanation | null>(row ? `${path}|${row.instance_id}` : null, async () => {
-    const answer = await request<Explanation>('POST', path, { body: { instance_id: row!.instance_id } }).catch(() => null);
+  const path = `/v1/dependencies/${encodeURIComponent(d.name)}`;
+  const told = useReader<Explanation | null>(row ? `${path}:explain|${row.instance_id}` : null, async () => {
+    const answer = await request<Explanation>('POST', `${path}:explain`, { body: { instance_id: row!.instance_id } }).catch(() => null);
     return { data: answer && Array.isArray(answer.data?.steps) ? answer.data : null, etag: '', unchanged: false };
   }, { every: 10_000, keep: true });
+  const quota = useResource<Quota>(d.quota ? `${path}/quota` : null, { every: 5000 });
+  const events = useResource<List<LogEvent>>(row ? `/v1/events${query({ dependency: d.name, instance_id: row.instance_id, since: '10m', page_size: 1000 })}` : null, { every: 5000, keep: true });
+  const facts: Facts = { dependency: d, quota: quota.data ?? null, limits: rows, events: events.data?.items ?? [], now: Date.now() };
   // An explanation of a limit that has moved since is none.
-  const fits = told.data && row && told.data.enforced === row.enforced;
+  const fits = told.data && row && told.data.enforced === row.enforced && told.data.instance_id === row.instance_id;
   return (
     <section class="panel why" id="why" aria-label="Why are calls refused?">
       <header>
@@ -114,9 +136,10 @@ export function Why({ d, rows, chosen }: { d: Dependency; rows: Limit[]; chosen:
           )}
         </div>
       </header>
-      <Headline d={d} rows={live} />
+      <Headline facts={facts} />
+      <Answer facts={facts} row={row} />
       {row && <Ladder row={row} why={fits ? told.data! : derive(row, capacity)} />}
-      {d.status.last_decision && <p class="last faint">Newest decision, {count(d.status.last_decision.age_seconds)} s ago: <DecisionLine decision={d.status.last_decision} /></p>}
+      {d.status.last_decision?.event_id && <p class="last faint">Newest decision, {age(d.status.last_decision.age_seconds)} ago: <DecisionLine decision={d.status.last_decision} /></p>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // The console that plimsoll-controller carries, with agents in processes of their own that call a
 // provider of 50 at once: node tests/run.mjs fleet_test.mjs, with PLIMSOLL_BIN_DIR.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,8 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assertAccessible, launch, shot, visit } from './browser.mjs';
+import { MockServer } from './mock_server.mjs';
+import { Story } from './story.mjs';
 
 const BIN = process.env.PLIMSOLL_BIN_DIR ?? join(dirname(fileURLToPath(import.meta.url)), '../../../build/release/bin');
 const REPLICAS = 4;
@@ -90,7 +92,7 @@ after(async () => {
 
 const url = (path = '') => `http://127.0.0.1:${ports.api}/ui/${path}`;
 // Routes that a controller may not have yet; the console does without them.
-const OLDER = [/status of 404 .*\/v1\/(timeseries|watch|sizing|config|dependencies\/[^/]+:explain)/, /status of 405/];
+const OLDER = [/status of 404 .*\/v1\/(timeseries|watch|sizing|audit|config|dependencies\/[^/]+:explain)/, /status of 405/];
 
 test('the way from / leads to the console, whose files are compressed and kept', async () => {
   const root = await fetch(`http://127.0.0.1:${ports.api}/`, { redirect: 'manual' });
@@ -129,7 +131,10 @@ test('a running fleet is seen, and why its calls are refused', () => visit(brows
   await assertAccessible(page);
   await page.locator('a.refused').first().click();
   const why = page.getByRole('region', { name: 'Why are calls refused?' });
-  await why.getByText(/calls\/s are refused\./).waitFor();
+  await why.getByText(/calls\/s to provider are refused\. Of its 4 instances, /).waitFor();
+  await why.getByText(/In the last minute [\d,]+ of [\d,]+ calls were refused\./).waitFor();
+  await why.locator('.answer').getByText(/The (quota|algorithm|ceiling|floor).* decides: /).waitFor();
+  assert.match(await why.locator('.answer').innerText(), /What to do\s+\S/);
   await why.locator('.ladder .binds').waitFor();
   await page.waitForFunction(() => document.querySelectorAll('.legend b')[0]?.textContent.match(/^\d+/));
   await page.locator('.feed li').first().waitFor();
@@ -154,6 +159,52 @@ test('every page has the data of the fleet', () => visit(browser, { width: 1920,
   await page.getByText('in force').first().waitFor();
   await shot(page, 'real-config-1920x1080-dark');
 }));
+
+test('an instance that lives is evicted, and joins again', () => visit(browser, { allowed: OLDER }, async (visitor) => {
+  const page = await visitor.open(url('instances'));
+  await page.getByRole('button', { name: 'Evict checkout-2…' }).click();
+  await page.getByText(/It is alive: it will join again/).waitFor();
+  await shot(page, 'real-evict-1280x720-light');
+  await page.getByRole('dialog').getByRole('button', { name: 'Evict checkout-2' }).click();
+  await page.getByText(/checkout-2 of \S+ is evicted/).waitFor();
+  const events = await visitor.open(url('events?instance_id=checkout-2'));
+  await events.getByText(/was evicted; \d+ stay reserved/).waitFor();
+  await events.getByText(/checkout-2.*joined|joined.*checkout-2/i).first().waitFor();
+}));
+
+// The same answer from both, but for seconds that pass between the two.
+test('the console tells why in the words of plimsoll why', async (t) => {
+  const cli = join(BIN, 'plimsoll');
+  if (!existsSync(cli)) return t.skip(`there is no ${cli}`);
+  // No event may pass out of the ten minutes that are looked at while both are asked.
+  let frozen = Math.floor(Date.now() / 5000) * 5;
+  while (((37 - (frozen - 600)) % 222 + 222) % 222 < 60) frozen -= 5;
+  const mock = await new MockServer({ story: new Story({ now: () => frozen }) }).start();
+  const loose = (text) => text.replaceAll(/ \([^()]* ago\)/g, '').replaceAll(/in \d+ (s|min|h)[^.,]*/g, 'in a while').replaceAll(/\s+/g, ' ');
+  try {
+    await visit(browser, {}, async (visitor) => {
+      for (const name of ['payments-api', 'inventory', 'mail-relay', 'search-sidecar', 'fraud-score', 'geo-lookup', 'ledger']) {
+        const told = JSON.parse(await new Promise((done, fail) => {
+          execFile(cli, ['why', name, '-o', 'json', '--addr', `http://127.0.0.1:${mock.port}`], (error, out) => (error ? fail(error) : done(out)));
+        }));
+        const page = await visitor.open(mock.url(`dependencies/${name}`));
+        const panel = page.locator('#why');
+        if (told.instance_id) await panel.getByText('Since ', { exact: false }).first().waitFor();
+        await panel.getByText('What to do').waitFor();
+        const lines = told.sections.filter(({ title }) => title.startsWith(told.instance_id ?? '\0') || title === 'Since when' || title === 'What to do').flatMap((section) => section.lines);
+        for (const line of [told.verdict, ...lines]) {
+          await page.waitForFunction(([wanted]) => {
+            const all = document.querySelector('#why').innerText.replaceAll(/ \([^()]* ago\)/g, '').replaceAll(/in \d+ (s|min|h)[^.,]*/g, 'in a while').replaceAll(/\s+/g, ' ');
+            return all.includes(wanted);
+          }, [loose(line)], { timeout: 8000 }).catch(async () => assert.fail(`${name}: the console does not say “${loose(line)}” but\n${await panel.innerText()}`));
+        }
+        await page.close();
+      }
+    });
+  } finally {
+    await mock.stop();
+  }
+});
 
 test('when the controller is gone the numbers do not look alive', () => visit(browser, { allowed: [...OLDER, /ERR_/] }, async (visitor) => {
   const page = await visitor.open(url());

@@ -10,12 +10,15 @@ import { Story } from './story.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml', txt: 'text/plain; charset=utf-8' };
+// As long as names may be.
+const LONG = [['payments-api', `payments-api-${'of-the-second-datacentre-'.repeat(2)}1`], ['checkout-', `checkout-${'canary-deployment-'.repeat(2)}7d9f-`]];
 const POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
 
-// Options: prefix ('' or '/plimsoll'), token, streams (how many at once), dist, story, off (paths that are 404), empty.
+// Options: prefix ('' or '/plimsoll'), token, role (viewer or operator), streams (how many at once), dist, story, off (paths that are
+// 404), empty, refuse (a problem that every change is), long (names as long as they may be).
 export class MockServer {
   constructor(options = {}) {
-    this.options = { prefix: '', token: '', streams: 10, dist: join(here, '../dist'), off: [], empty: false, ...options };
+    this.options = { prefix: '', token: '', role: 'operator', refuse: null, long: false, streams: 10, dist: join(here, '../dist'), off: [], empty: false, ...options };
     this.story = options.story ?? new Story();
     this.open = new Set();
     this.requests = [];
@@ -51,7 +54,8 @@ export class MockServer {
   }
 
   async handle(request, response) {
-    const url = new URL(request.url, 'http://mock');
+    const asked = this.options.long ? LONG.reduce((text, [short, long]) => text.replaceAll(long, short), request.url) : request.url;
+    const url = new URL(asked, 'http://mock');
     this.requests.push(`${request.method} ${url.pathname}${url.search}`);
     const { prefix } = this.options;
     if (!url.pathname.startsWith(`${prefix}/`)) return this.problem(response, 404, 'NOT_FOUND', 'there is no such address here');
@@ -64,6 +68,11 @@ export class MockServer {
       response.setHeader('WWW-Authenticate', 'Bearer realm="plimsoll"');
       return this.problem(response, 401, 'UNAUTHENTICATED', 'this address needs a token', 'ask who runs the controller for one');
     }
+    const change = !['GET', 'HEAD'].includes(request.method) && !path.endsWith(':explain');
+    if (this.options.role === 'viewer' && (change || path === '/v1/config' || path === '/v1/audit')) {
+      return this.problem(response, 403, 'PERMISSION_DENIED', 'this needs the role operator; your token has viewer', 'use the token of an operator');
+    }
+    if (change && this.options.refuse) return this.problem(response, ...this.options.refuse);
     if (this.options.off.some((part) => path.startsWith(part))) return this.problem(response, 404, 'NOT_FOUND', 'there is no such address here');
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -88,7 +97,8 @@ export class MockServer {
   }
 
   json(request, response, data, status = 200) {
-    const text = JSON.stringify(data);
+    const plain = JSON.stringify(data);
+    const text = this.options.long ? LONG.reduce((all, [short, long]) => all.replaceAll(short, long), plain) : plain;
     const etag = `"${createHash('sha1').update(text).digest('hex').slice(0, 12)}"`;
     if (request.headers['if-none-match'] === etag) return response.writeHead(304, { ETag: etag }).end();
     return response.writeHead(status, { 'Content-Type': 'application/json', ETag: etag, 'X-Request-Id': 'mock' }).end(text);
@@ -119,6 +129,12 @@ export class MockServer {
     if (path === '/v1/limits') return this.page(request, response, story.limits().filter((row) => equal(row, 'dependency', 'service', 'instance_id')), parameters);
     if (path === '/v1/instances') return this.page(request, response, story.agents(), parameters);
     if (path === '/v1/events') return this.page(request, response, story.events().filter((row) => equal(row, 'dependency', 'instance_id', 'type', 'reason')), parameters);
+    if (path === '/v1/audit') return this.page(request, response, story.audit, parameters);
+    const agent = path.match(/^\/v1\/instances\/([^/]+)$/);
+    if (agent && request.method === 'DELETE') {
+      if (!story.evict(decodeURIComponent(agent[1]), parameters.get('service'))) return this.problem(response, 404, 'NOT_FOUND', `there is no instance '${agent[1]}'`);
+      return response.writeHead(204).end();
+    }
     if (path === '/v1/sizing') return this.json(request, response, story.sizing());
     if (path === '/v1/config') return this.json(request, response, story.config());
     if (path === '/v1/config/status') return this.json(request, response, story.configStatus());
@@ -146,8 +162,11 @@ export class MockServer {
     if (part === ':explain') return this.json(request, response, story.explain(name, body?.instance_id));
     if (part === ':reset') return this.json(request, response, story.dependency(index));
     if (part === '/override' && request.method === 'PUT') {
+      const match = request.headers['if-match'];
+      const now = story.overrides.get(name)?.revision;
+      if (match && match !== `"${now}"`) return this.problem(response, 412, 'ETAG_MISMATCH', 'it has changed since: read it again, and decide anew');
       if (body.limit === 13) return this.problem(response, 403, 'PERMISSION_DENIED', 'changing overrides needs the role operator; your token has viewer');
-      story.overrides.set(name, { dependency: name, limit: body.limit ?? null, mode: body.mode ?? null, reason: body.reason, set_by: 'alice', expire_time: body.expire_time });
+      story.overrides.set(name, { dependency: name, limit: body.limit ?? null, mode: body.mode ?? null, reason: body.reason, set_by: 'alice', expire_time: body.expire_time, revision: `overrides.${this.sequence += 1}` });
       this.broadcast('event', { type: 'OVERRIDE_SET' });
       return this.json(request, response, story.overrides.get(name), 201);
     }

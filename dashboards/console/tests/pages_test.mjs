@@ -26,11 +26,11 @@ const PAGES = {
   config: { path: 'config', shows: 'table.grid tbody tr:nth-child(3)' },
 };
 
-const SIZES = [[1280, 720], [1920, 1080]];
+const SIZES = [[1280, 720], [1920, 1080], [390, 844]];
 
 for (const scheme of ['light', 'dark']) {
   for (const [name, { path, shows }] of Object.entries(PAGES)) {
-    test(`${name}, ${scheme}, at two sizes`, () => visit(browser, { scheme }, async (visitor) => {
+    test(`${name}, ${scheme}, at three sizes`, () => visit(browser, { scheme }, async (visitor) => {
       const page = await visitor.open(mock.url(path));
       await page.locator(shows).first().waitFor();
       await page.locator('.live.live').waitFor();
@@ -59,15 +59,28 @@ test('an event has an address of its own', () => visit(browser, {}, async (visit
   await again.getByRole('region', { name: 'Inputs' }).waitFor();
 }));
 
-test('why a call is refused takes two clicks, and the numbers behind it a third', () => visit(browser, {}, async (visitor) => {
+test('why a call is refused takes three steps: open, click the red number, read', () => visit(browser, {}, async (visitor) => {
   const page = await visitor.open(mock.url());
-  await page.locator('a.refused').first().click();
+  await page.getByRole('link', { name: /calls per second are refused: why\?/ }).first().click();
   const why = page.getByRole('region', { name: 'Why are calls refused?' });
-  await why.getByText(/calls\/s are refused\./).waitFor();
-  await why.getByText(/The quota binds \d of 8 instances/).waitFor();
+  await why.getByText(/[\d.]+ calls\/s to payments-api are refused\. Of its 8 instances, the algorithm decides for 1, the quota decides for 7\./).waitFor();
+  await why.getByText(/In the last minute [\d,]+ of [\d,]+ calls were refused\./).waitFor();
+  const answer = why.locator('.answer');
+  await answer.getByText(/The quota decides: its share is \d+ of 50, and it could use \d+\./).waitFor();
+  await answer.getByText(/The limit (is|was) used up/).waitFor();
+  await answer.getByText(/Since .* because shares moved between instances \(QUOTA_REBALANCED\)\./).waitFor();
+  assert.match(await answer.innerText(), /What to do\s+(If payments-api can take more: plimsoll set quota payments-api --capacity N|Do not raise the quota yet: payments-api is slow already)/);
   assert.match(await why.locator('.binds').innerText(), /quota\s*decides[\s\S]*share of checkout-\d is \d of 50/);
+  assert.ok(await why.locator('.answer').evaluate((e) => e.getBoundingClientRect().bottom < innerHeight), 'the answer is seen without scrolling');
   await why.getByRole('link', { name: 'inputs' }).click();
   await page.getByRole('region', { name: 'Inputs' }).getByText('window_latency_seconds').waitFor();
+}));
+
+test('what is only observed is not called refused', () => visit(browser, {}, async (visitor) => {
+  const page = await visitor.open(mock.url());
+  const row = page.getByRole('row').filter({ hasText: 'geo-lookup' });
+  await row.getByText('would be').waitFor();
+  assert.equal(await row.locator('a.refused').count(), 0);
 }));
 
 test('another instance is explained on demand', () => visit(browser, {}, async (visitor) => {
@@ -82,6 +95,7 @@ test('a mark on the graph tells its sentence and leads to its event', () => visi
   const plot = page.locator('.chart').first().locator('.u-over');
   await plot.waitFor();
   await page.locator('.feed li').first().waitFor();
+  await plot.scrollIntoViewIfNeeded();
   const box = await plot.boundingBox();
   const tip = page.locator('.tip').first();
   for (let x = box.width - 2; x > 0 && !(await tip.isVisible()); x -= 8) await page.mouse.move(box.x + x, box.y + 60);
@@ -90,6 +104,87 @@ test('a mark on the graph tells its sentence and leads to its event', () => visi
   await page.mouse.up();
   await page.waitForURL(/\/ui\/events\/418-/);
 }));
+
+test('marks are reached by the keyboard: Tab once, then arrows; each tells its sentence and leads to its event', () => visit(browser, {}, async (visitor) => {
+  const page = await visitor.open(mock.url('dependencies/payments-api'));
+  const marks = page.getByRole('group', { name: /Decisions on the graph/ }).getByRole('link');
+  await marks.last().waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: '1 h' }).focus();
+  await page.keyboard.press('Tab');
+  const first = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+  assert.match(first, /^\d\d:\d\d:\d\d payments-api: \d+ → \d+/);
+  const tip = page.locator('.tip').first();
+  assert.equal(await tip.innerText(), first);
+  await page.keyboard.press('ArrowLeft');
+  const second = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+  assert.notEqual(second, first);
+  assert.equal(await tip.innerText(), second);
+  assert.equal(await page.locator('.feed li.marked').count(), 1, 'the list shows which it is');
+  await shot(page, 'mark-1280x720-light');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/ui\/events\/418-/);
+}));
+
+test('the graph tells what its lines are, and names floor and quota beside it', () => visit(browser, {}, async (visitor) => {
+  const page = await visitor.open(mock.url('dependencies/payments-api'));
+  const legend = page.locator('.legend').first();
+  await page.waitForFunction(() => /\d/.test(document.querySelector('.legend b')?.textContent ?? ''));
+  const text = await legend.innerText();
+  for (const part of [/in flight\s+\d+/, /limit \(enforced\)\s+\d+/, /algorithm\s+\d+/, /quota\s+50/, /floor to ceiling\s+16 – 512/, /decisions/]) assert.match(text, part);
+}));
+
+test('an operator evicts an instance after a second look; it is gone, and noted', async () => {
+  const own = await new MockServer().start();
+  await visit(browser, {}, async (visitor) => {
+    const page = await visitor.open(own.url('instances?dependency=payments-api'));
+    await page.getByRole('button', { name: 'Evict checkout-3…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Evict checkout-3' });
+    await dialog.getByText(/What it holds stays reserved until its hold ends/).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Leave it', 'the harmless button has the focus');
+    await assertAccessible(page);
+    await shot(page, 'evict-1280x720-light');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(own.story.evicted.size, 0);
+    await page.getByRole('button', { name: 'Evict checkout-3…' }).click();
+    await dialog.getByRole('button', { name: 'Evict checkout-3' }).click();
+    await page.getByText('checkout-3 of checkout is evicted; its share stays reserved until its holds end.').waitFor();
+    assert.ok(own.requests.includes('DELETE /v1/instances/checkout-3?service=checkout'));
+    await page.getByRole('button', { name: 'Evict checkout-3…' }).waitFor({ state: 'detached' });
+    await page.getByRole('navigation').getByRole('link', { name: 'Events' }).click();
+    const audit = page.getByRole('table', { name: 'Changes by people' });
+    await audit.getByText('evict instance').waitFor();
+    await audit.getByText('"reason":"INC-12 failover"').waitFor();
+  });
+  await own.stop();
+});
+
+test('what waits for a restart is marked in the settings, and who may do what is listed without secrets', () => visit(browser, {}, async (visitor) => {
+  const page = await visitor.open(mock.url('config'));
+  await page.getByRole('row').filter({ hasText: 'listen.api' }).getByText('waits for a restart').waitFor();
+  await page.getByText('listen.api 127.0.0.1:7480 → 127.0.0.1:7490').waitFor();
+  const access = page.getByRole('table', { name: 'Who may do what' });
+  await access.getByRole('row').filter({ hasText: 'checkout-agents' }).getByText('agent', { exact: true }).waitFor();
+}));
+
+test('the longest names break nothing', async () => {
+  const long = await new MockServer({ long: true }).start();
+  for (const width of [1280, 390]) {
+    await visit(browser, { width }, async (visitor) => {
+      for (const [name, path] of [['fleet', ''], ['dependency', 'dependencies/payments-api-of-the-second-datacentre-of-the-second-datacentre-1'], ['instances', 'instances'], ['quota', 'quota'], ['events', 'events']]) {
+        const page = await visitor.open(long.url(path));
+        await page.getByText('payments-api-of-the-second').locator('visible=true').first().waitFor();
+        await page.waitForFunction(() => !document.querySelector('.skeleton'));
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(overflow <= 0, `${name} at ${width} is ${overflow} pixels too wide`);
+        await shot(page, `long-${name}-${width}-light`);
+        await page.close();
+      }
+    });
+  }
+  await long.stop();
+});
 
 test('below a base path every address stays below it', async () => {
   const proxied = await new MockServer({ prefix: '/plimsoll' }).start();

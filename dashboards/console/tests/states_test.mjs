@@ -190,7 +190,7 @@ test('while it waits it says so, and an empty fleet is told the next step', () =
   });
 }));
 
-test('an older controller without history, advice and stream is shown all the same', () => withMock({ off: ['/v1/timeseries', '/v1/sizing', '/v1/watch', '/v1/config'] }, async (mock) => {
+test('an older controller without history, advice and stream is shown all the same', () => withMock({ off: ['/v1/timeseries', '/v1/sizing', '/v1/watch', '/v1/config', '/v1/audit'] }, async (mock) => {
   await visit(browser, { allowed: status(404) }, async (visitor) => {
     const page = await visitor.open(mock.url('dependencies/payments-api'));
     await page.getByText('the graphs begin when this page was opened').waitFor();
@@ -199,6 +199,9 @@ test('an older controller without history, advice and stream is shown all the sa
     assert.equal(await page.getByText('Sizing advice').count(), 0);
     const config = await visitor.open(mock.url('config'));
     await config.getByText('This controller does not tell its settings').waitFor();
+    const events = await visitor.open(mock.url('events'));
+    await events.locator('.event').first().waitFor();
+    assert.equal(await events.getByText('Changes by people').count(), 0);
   });
 }));
 
@@ -242,6 +245,71 @@ test('who may not change anything is told so, and may show another token', () =>
     await panel.getByText('Not with this role').waitFor();
     await panel.getByText('needs the role operator; your token has viewer').waitFor();
     assert.ok(await panel.getByLabel('Token').isVisible());
+  });
+}));
+
+test('a viewer sees no button that leads nowhere, and how to become an operator', () => withMock({ role: 'viewer' }, async (mock) => {
+  await visit(browser, { allowed: status(403) }, async (visitor) => {
+    const page = await visitor.open(mock.url('dependencies/fraud-score'));
+    const panel = page.getByRole('region', { name: 'Operate' });
+    await panel.getByText('You may look, but not change anything here.').waitFor();
+    await panel.getByText(/Pinned to 4.*INC-12 failover/).waitFor();
+    assert.equal(await panel.getByRole('button').count(), 0);
+    await assertAccessible(page);
+    await shot(page, 'viewer-1280x720-light');
+    const instances = await visitor.open(mock.url('instances'));
+    await instances.locator('tbody tr').first().waitFor();
+    assert.equal(await instances.getByRole('button', { name: /Evict/ }).count(), 0);
+    await panel.getByRole('link', { name: 'Show a token with the role operator' }).click();
+    await page.getByText('Not with this role').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Reload the file' }).count(), 0);
+    mock.options.role = 'operator';
+    await page.getByLabel('Token').fill('of an operator');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Reload the file' }).waitFor();
+    const events = await visitor.open(mock.url('events'));
+    await events.getByRole('table', { name: 'Changes by people' }).waitFor();
+  });
+}));
+
+test('refusals of changes are told in words', () => withMock({}, async (mock) => {
+  const cases = [
+    [[409, 'MANAGED_BY_FILE', 'payments-api is in the configuration file: change it there and reload, or set an override'], /It cannot be changed this way[\s\S]*change it there and reload/],
+    [[412, 'ETAG_MISMATCH', 'it has changed since: read it again, and decide anew'], /Somebody else changed it first[\s\S]*Nothing was changed\. What stands here is the newest/],
+    [[429, 'RATE_LIMITED', 'more requests than one caller may send', '', { 'Retry-After': '7' }], /Too many requests[\s\S]*Nothing was changed\. Try again in 7 s\./],
+  ];
+  await visit(browser, { allowed: status(409, 412, 429) }, async (visitor) => {
+    const page = await visitor.open(mock.url('dependencies/payments-api'));
+    const panel = page.getByRole('region', { name: 'Operate' });
+    await panel.getByLabel('Reason').fill('a test');
+    for (const [refusal, words] of cases) {
+      mock.options.refuse = refusal;
+      await panel.getByRole('button', { name: 'Set the override' }).click();
+      const alert = panel.getByRole('alert').filter({ hasText: refusal[1] });
+      await alert.waitFor();
+      assert.match(await alert.innerText(), words);
+    }
+    await assertAccessible(page);
+    const instances = await visitor.open(mock.url('instances?dependency=payments-api'));
+    await instances.getByRole('button', { name: 'Evict checkout-1…' }).click();
+    await instances.getByRole('dialog').getByRole('button', { name: 'Evict checkout-1' }).click();
+    await instances.getByRole('dialog').getByRole('alert').filter({ hasText: 'Try again in 7 s.' }).waitFor();
+  });
+}));
+
+test('an override that somebody else has replaced is not overwritten unseen', () => withMock({}, async (mock) => {
+  await visit(browser, { allowed: status(412) }, async (visitor) => {
+    const page = await visitor.open(mock.url('dependencies/fraud-score'));
+    const panel = page.getByRole('region', { name: 'Operate' });
+    await panel.getByText('Pinned to 4').waitFor();
+    await panel.getByLabel('Reason').fill('a test');
+    const release = mock.hold();
+    mock.story.overrides.set('fraud-score', { ...mock.story.overrides.get('fraud-score'), limit: 7, set_by: 'bob', revision: 'overrides.99' });
+    await panel.getByRole('button', { name: 'Replace the override' }).click();
+    release();
+    await panel.getByText('Somebody else changed it first').waitFor();
+    await panel.getByText(/Pinned to 7 by bob/).waitFor();
+    assert.equal(mock.story.overrides.get('fraud-score').limit, 7);
   });
 }));
 

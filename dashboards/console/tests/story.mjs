@@ -24,7 +24,12 @@ export class Story {
     this.now = now;
     this.overrides = new Map();
     this.extra = [];
-    this.overrides.set('fraud-score', { dependency: 'fraud-score', limit: 4, mode: null, reason: 'INC-12 failover', set_by: 'alice', create_time: iso(now() - 900), expire_time: iso(now() + 2700) });
+    this.overrides.set('fraud-score', { dependency: 'fraud-score', limit: 4, mode: null, reason: 'INC-12 failover', set_by: 'alice', create_time: iso(now() - 900), expire_time: iso(now() + 2700), revision: 'overrides.9' });
+    this.evicted = new Set();
+    this.audit = [
+      { time: iso(now() - 900), who: 'alice', what: 'PUT_OVERRIDE', target: 'fraud-score', before: null, after: { limit: 4, reason: 'INC-12 failover' }, request_id: '01K8000031', result: 'OK' },
+      { time: iso(now() - 4000), who: 'bob', what: 'PUT_OVERRIDE', target: 'payments-api', before: null, after: { limit: 900 }, request_id: '01K8000012', result: 'PERMISSION_DENIED' },
+    ];
   }
 
   names() { return NAMES.map(([name]) => name); }
@@ -93,7 +98,7 @@ export class Story {
   }
 
   limits() {
-    return NAMES.flatMap(([name], index) => this.shares(index).map((share, i) => {
+    return NAMES.flatMap(([name], index) => this.shares(index).filter((share) => !this.evicted.has(share.instance_id)).map((share, i) => {
       const n = this.numbers(index, this.now());
       const lost = index === 1 && i === 3;
       const binding = lost ? 'FALLBACK' : index === 0 && i % 5 === 4 ? 'ALGORITHM' : BINDING[index];
@@ -104,6 +109,13 @@ export class Story {
         in_flight_max: enforced, granted: share.granted, reserved: share.reserved, wanted: share.wanted, mode: index === 7 ? 'OBSERVE' : 'ENFORCE', lease_stage: lost ? 'BASE' : 'LEASE', age_seconds: lost ? 48.2 : share.silent_seconds,
         fenced: false, last_change: { event_id: `418-${10 + index}`, reason: BINDING[index] === 'QUOTA' ? 'QUOTA_REBALANCED' : 'LATENCY_FELL', time: iso(this.now() - 21) }, last_decision: null };
     }));
+  }
+
+  evict(id, service) {
+    if (!this.agents().some((agent) => agent.instance_id === id && (!service || agent.service === service))) return false;
+    this.evicted.add(id);
+    this.audit.unshift({ time: iso(this.now()), who: 'alice', what: 'EVICT_INSTANCE', target: id, before: null, after: null, request_id: '01K8000040', result: 'OK' });
+    return true;
   }
 
   agents() {
@@ -175,11 +187,11 @@ export class Story {
 
   config() {
     const entry = (key, value, source = 'DEFAULT', line = 0, needs = false) => ({ key, value, source, place: line ? `plimsoll-controller.yaml:${line}:3` : null, needs_restart: needs });
-    return { items: [entry('listen.api', '127.0.0.1:7480', 'FILE', 4, true), entry('listen.agents', '127.0.0.1:7481', 'FILE', 5, true), entry('auth.tokens_file', '***', 'ENVIRONMENT'), entry('agents.lease', '10s', 'FILE', 8), entry('agents.hold_max', '1s'), entry('agents.tick', '250ms'),
+    return { items: [entry('listen.api', '127.0.0.1:7480', 'FILE', 4, true), entry('listen.agents', '127.0.0.1:7481', 'FILE', 5, true), entry('auth.tokens_file', '/etc/plimsoll/tokens.yaml', 'ENVIRONMENT'), entry('auth.identities', '[{"san":"spiffe://example.com/checkout","name":"checkout-agents","role":"agent"}]', 'FILE', 11), entry('auth.allow_anonymous', '[]'), entry('agents.lease', '10s', 'FILE', 8), entry('agents.hold_max', '1s'), entry('agents.tick', '250ms'),
       entry('state.mode', 'embedded', 'DEFAULT', 0, true), entry('state.dir', '/var/lib/plimsoll', 'FLAG', 0, true), entry('console.enabled', true, 'DEFAULT', 0, true), entry('console.base_path', '/ui/', 'DEFAULT', 0, true), entry('events.keep', 10000), entry('log.level', 'info'), entry('timeseries.keep', '1h', 'DEFAULT', 0, true), entry('observe_all', false)], next_page_token: '' };
   }
 
   configStatus() {
-    return { last_load_time: iso(this.now() - 1200), last_load_ok: true, hash: 'f00dc0ffee12', revision: 'config.6', pending_restart: ['listen.api'], errors: [] };
+    return { last_load_time: iso(this.now() - 1200), last_load_ok: true, hash: 'f00dc0ffee12', revision: 'config.6', pending_restart: ['listen.api 127.0.0.1:7480 -> 127.0.0.1:7490'], errors: [] };
   }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Audit } from './audit';
 import { Problem, get, query } from '../api';
 import { count, dateTime, seconds, setting, words } from '../format';
 import { useResource } from '../resource';
@@ -7,7 +8,7 @@ import { Change, Constraint, Empty, Message, PageHead, Panel, ProblemView, Show 
 import { List, LogEvent } from '../types';
 
 const TYPES = ['DECISION', 'LIMIT_CHANGED', 'QUOTA_CHANGED', 'OVERRIDE_SET', 'OVERRIDE_CLEARED', 'INSTANCE_JOINED', 'INSTANCE_LEFT', 'INSTANCE_EXPIRED',
-  'DEPENDENCY_CREATED', 'DEPENDENCY_UPDATED', 'DEPENDENCY_DELETED', 'CONFIG_RELOADED', 'CONFIG_RELOAD_FAILED', 'LEADER_CHANGED'];
+  'DEPENDENCY_CREATED', 'DEPENDENCY_UPDATED', 'DEPENDENCY_DELETED', 'CONFIG_RELOADED', 'CONFIG_RELOAD_FAILED', 'LEADER_CHANGED', 'BREAKER_OPENED', 'BREAKER_CLOSED'];
 const REASONS = ['LATENCY_ROSE', 'LATENCY_FELL', 'THROUGHPUT_GREW', 'THROUGHPUT_FLAT', 'ERRORS', 'TIMEOUTS', 'UNDERUSED', 'FLOOR', 'CEILING', 'QUOTA_REBALANCED',
   'QUOTA_CHANGED', 'OVERRIDE_SET', 'OVERRIDE_CLEARED', 'CONFIG_RELOADED', 'RESET', 'FALLBACK_ENTERED', 'FALLBACK_LEFT', 'INITIAL'];
 const PAGE = 100;
@@ -86,6 +87,7 @@ export function Events() {
   return (
     <>
       <PageHead title="Events" sub="What changed and why, newest first" paths={[path]} />
+      <Audit />
       <Filters />
       <section class="panel flush" aria-label="Events">
         <Show of={newest}>{(list: List<LogEvent>) => {

@@ -1,6 +1,6 @@
 import { curl } from '../api';
-import { age, count, percent, rate, seconds } from '../format';
-import { tail, useHistory, useRemember } from '../history';
+import { age, count, percent, rate, seconds, words } from '../format';
+import { ratesOf, tail, useHistory, useRemember } from '../history';
 import { Resource, useAll } from '../resource';
 import { dependencyHref, href } from '../router';
 import { Spark } from '../spark';
@@ -10,7 +10,7 @@ import { Dependency, Limit, Status } from '../types';
 import { constraints } from '../why';
 import { Sizing } from './sizing';
 
-const SPARK_METRICS = ['in_flight', 'enforced'];
+const SPARK_METRICS = ['in_flight', 'enforced', 'rejected_rate'];
 const SNIPPET = `plimsoll::AgentOptions options;
 options.controllers = {"http://127.0.0.1:7481"};
 options.service = "checkout";
@@ -22,15 +22,20 @@ if (auto permit = payments.TryAcquire()) {
   permit->Succeed();  // or Drop(), if it failed of overload
 }`;
 
-function DependencySpark({ name }: { name: string }) {
-  const history = useHistory(name, SPARK_METRICS, 10, 10_000);
-  return <Spark history={history.data && tail(history.data, 600)} />;
+function DependencySpark({ d }: { d: Dependency }) {
+  const history = useHistory(d.name, SPARK_METRICS, 10, 10_000);
+  return <Spark history={history.data && tail(history.data, 600)} limited={d.mode === 'ENFORCE'} />;
+}
+
+// Calls that are refused in earnest: those of a dependency that is only observed pass.
+function refusedOf(d: Dependency): number {
+  return d.mode === 'ENFORCE' ? ratesOf(d).refused : 0;
 }
 
 // Refusals first, then unmet demand, then use.
 export function pressure(d: Dependency): number {
-  const { rejected_per_second: refused, wanted, granted, in_flight: flight, enforced } = d.status;
-  return refused * 1000 + Math.max(0, wanted - granted) * 10 + (enforced > 0 ? flight / enforced : 0);
+  const { wanted, granted, in_flight: flight, enforced } = d.status;
+  return refusedOf(d) * 1000 + Math.max(0, wanted - granted) * 10 + (enforced > 0 ? flight / enforced : 0);
 }
 
 function guess(d: Dependency): string | null {
@@ -40,20 +45,29 @@ function guess(d: Dependency): string | null {
   return d.status.health === 'AT_FLOOR' ? 'FLOOR' : 'ALGORITHM';
 }
 
+function refusedCell(d: Dependency) {
+  const refused = ratesOf(d).refused;
+  const { breaker } = d.status;
+  const open = breaker && breaker.state !== 'CLOSED';
+  if (!(refused > 0) && !open) return <span class="faint">0</span>;
+  const link = (tone: string, label: string) => <a class={tone} href={dependencyHref(d.name)} aria-label={label} title="Why?">{rate(refused)}</a>;
+  if (d.mode !== 'ENFORCE') return <span class="two">{link('faint', `${rate(refused)} calls per second would be refused: why?`)}<small>would be</small></span>;
+  return <span class="two">{link('refused', `${rate(refused)} calls per second are refused: why?`)}{open ? <small class="bad-text">breaker {words(breaker.state)}</small> : <small>why?</small>}</span>;
+}
+
 function columns(limits: Map<string, Limit[]>): Column<Dependency>[] {
   return [
-    { key: 'name', title: 'Dependency', width: '21%', by: (d) => d.name, cell: (d) => (
+    { key: 'name', phone: '34%', title: 'Dependency', width: '21%', by: (d) => d.name, cell: (d) => (
       <span class="two"><a class="strong" href={dependencyHref(d.name)}>{d.name}</a><small>{d.description || `${d.algorithm.toLowerCase().replaceAll('_', ' ')}, ${d.scope.toLowerCase()}`}</small></span>) },
-    { key: 'spark', title: 'Last 10 minutes', width: '152px', cell: (d) => <DependencySpark name={d.name} /> },
-    { key: 'limit', title: 'In flight / limit', width: '15%', number: true, by: (d) => d.status.enforced, cell: (d) => {
+    { key: 'spark', title: 'Last 10 minutes', width: '152px', cell: (d) => <DependencySpark d={d} /> },
+    { key: 'limit', phone: '21%', title: 'In flight / limit', width: '15%', number: true, by: (d) => d.status.enforced, cell: (d) => {
       const whole = d.quota?.capacity ?? Math.max(d.ceiling * Math.max(1, d.status.instances), d.status.enforced);
-      return <span class="two"><span><b>{count(d.status.in_flight)}</b> <span class="faint">/ {count(d.status.enforced)}{d.quota ? ` of ${d.quota.capacity}` : ''}</span></span><Bar value={d.status.in_flight} mark={d.status.enforced} whole={whole} /></span>;
+      return <span class="two"><span><b>{count(d.status.in_flight)}</b> <span class="faint">/ {d.mode === 'ENFORCE' ? count(d.status.enforced) : '–'}{d.quota && <span class="wider"> of {d.quota.capacity}</span>}</span></span><Bar value={d.status.in_flight} mark={d.mode === 'ENFORCE' ? d.status.enforced : undefined} whole={whole} /></span>;
     } },
     { key: 'use', title: 'In use', width: '70px', number: true, by: (d) => (d.status.enforced ? d.status.in_flight / d.status.enforced : 0), cell: (d) => percent(d.status.in_flight, d.status.enforced) },
     { key: 'p99', title: 'p99', width: '80px', number: true, by: (d) => d.status.latency_p99_seconds ?? -1, cell: (d) => seconds(d.status.latency_p99_seconds) },
-    { key: 'refused', title: 'Refused/s', width: '96px', number: true, by: pressure, cell: (d) => (d.status.rejected_per_second > 0
-      ? <a class="refused" href={dependencyHref(d.name)} title="Why?">{rate(d.status.rejected_per_second)}</a> : <span class="faint">0</span>) },
-    { key: 'binding', title: 'Held back by', width: '16%', by: (d) => guess(d) ?? '', cell: (d) => {
+    { key: 'refused', phone: '19%', title: 'Refused/s', width: '104px', number: true, by: pressure, cell: refusedCell },
+    { key: 'binding', phone: '26%', title: 'Held back by', width: '16%', by: (d) => guess(d) ?? '', cell: (d) => {
       const found = constraints(limits.get(d.name) ?? []).slice(0, 2);
       if (found.length === 0) return <Constraint name={guess(d)} />;
       return <span class="chips">{found.map(([name, n]) => <span key={name}><Constraint name={name} />{found.length > 1 && <small> {n}</small>}</span>)}</span>;
@@ -72,7 +86,7 @@ export function StatusLine({ s, refused, alarms }: { s: Status; refused: number;
         note={s.store_ok === false ? 'store fails' : learning ? 'learning' : `${s.version}, up ${age(s.uptime_seconds)}`} />
       <Stat label="Agents" value={count(s.agents.connected)} note={s.agents.silent ? `${s.agents.silent} silent` : 'connected'} tone={s.agents.silent ? 'warn' : ''} />
       <Stat label="Dependencies" value={count(s.dependencies.total)} note={s.dependencies.limited ? `${s.dependencies.limited} want more than granted` : 'none limited'} />
-      <Stat label="Refused" value={<>{rate(refused)}<span class="unit">/s</span></>} note="all dependencies" tone={refused > 0 ? 'bad' : ''} />
+      <Stat label="Refused" value={<>{rate(refused)}<span class="unit">/s</span></>} note={refused > 0 ? 'click a red number: why?' : 'all dependencies'} tone={refused > 0 ? 'bad' : ''} />
       <Stat label="Quotas" value={alarms.length ? `${alarms.length} over` : 'kept'} note={alarms.length ? alarms.join(', ') : 'reserved ≤ capacity'} tone={alarms.length ? 'bad' : 'good'} />
       <Stat label="Configuration" value={config ? 'refused' : 'in force'} tone={config ? 'bad' : ''} note={<a href={href('config')}>{s.config.hash.slice(0, 8) || 'none'}</a>} />
     </dl>
@@ -97,7 +111,7 @@ export function Fleet({ status }: { status: Resource<Status> }) {
   const byName = new Map<string, Limit[]>();
   for (const row of limits.data ?? []) byName.set(row.dependency, [...(byName.get(row.dependency) ?? []), row]);
   const rows = dependencies.data ?? [];
-  const refused = rows.reduce((sum, d) => sum + d.status.rejected_per_second, 0);
+  const refused = rows.reduce((sum, d) => sum + refusedOf(d), 0);
   const alarms = rows.filter((d) => d.quota && d.status.reserved > d.quota.capacity).map((d) => d.name);
   const silent = rows.length > 0 && rows.every((d) => d.status.instances === 0);
   return (

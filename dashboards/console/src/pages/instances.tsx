@@ -1,8 +1,11 @@
+import { useState } from 'preact/hooks';
 import { query } from '../api';
+import { mayOperate } from '../role';
 import { href, place, setQuery } from '../router';
 import { useAll } from '../resource';
 import { Empty, PageHead, Show } from '../ui';
 import { Instance, Limit } from '../types';
+import { Evict } from './evict';
 import { LimitRow, LimitTable } from './limit_table';
 
 const CSV = ['dependency', 'service', 'instance_id', 'mode', 'enforced', 'in_flight', 'algorithm_limit', 'quota_share', 'floor', 'ceiling',
@@ -42,6 +45,8 @@ export function Instances() {
   const rows = join(limits.data ?? [], instances.data ?? []);
   const shown = rows.filter((row) => matches(row, text));
   const names = [...new Set([...rows.map((row) => row.dependency), ...(dependency ? [dependency] : [])])].sort();
+  const [doomed, setDoomed] = useState<LimitRow>();
+  const [done, setDone] = useState('');
   const idle = (instances.data ?? []).filter((i) => i.dependencies.length === 0).length;
   return (
     <>
@@ -53,11 +58,13 @@ export function Instances() {
         <label>Filter <input type="search" placeholder="instance, service, constraint…" value={text} onInput={(e) => setQuery({ q: e.currentTarget.value })} /></label>
         <label>Dependency <select value={dependency} onChange={(e) => setQuery({ dependency: e.currentTarget.value })}><option value="">all</option>{names.map((n) => <option key={n}>{n}</option>)}</select></label>
       </div>
+      {done && <p class="note t-good" role="status">{done}</p>}
+      {doomed && <Evict row={doomed} all={rows} close={(text) => { setDoomed(undefined); setDone(text ?? ''); if (text) { limits.reload(); instances.reload(); } }} />}
       <section class="panel flush" aria-label="Limits">
         <Show of={limits}>{() => {
           if (rows.length === 0) return <Empty title={dependency ? `Nobody uses ${dependency}` : 'No agent has joined'}><p>An agent joins with its first call through a bulkhead. It needs the agents' address of this controller. <a href={href('')}>Back to the fleet</a></p></Empty>;
           if (shown.length === 0) return <Empty title="No row fits"><p><button type="button" onClick={() => setQuery({ q: '', dependency: '' })}>Clear the filters</button></p></Empty>;
-          return <LimitTable rows={shown} />;
+          return <LimitTable rows={shown} evict={mayOperate.value ? setDoomed : undefined} />;
         }}</Show>
       </section>
     </>

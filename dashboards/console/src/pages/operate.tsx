@@ -2,14 +2,37 @@
 import { useState } from 'preact/hooks';
 import { Problem, request } from '../api';
 import { age, dateTime } from '../format';
-import { Dependency } from '../types';
+import { mayOperate } from '../role';
+import { href } from '../router';
+import { Dependency, Override } from '../types';
 import { Panel, ProblemView } from '../ui';
 
 const TIMES: [string, number][] = [['15 minutes', 900], ['1 hour', 3600], ['4 hours', 14_400], ['1 day', 86_400]];
 
 type What = 'limit' | 'OBSERVE' | 'ENFORCE';
 
+// Who may only look sees what is set, and no button.
 export function Operate({ d, changed }: { d: Dependency; changed: () => void }) {
+  if (mayOperate.value) return <Operator d={d} changed={changed} />;
+  if (mayOperate.value === undefined) return null;
+  return (
+    <Panel title="Operate">
+      {d.override && <p class="note t-info"><Pinned o={d.override} /></p>}
+      <p class="faint">You may look, but not change anything here. <a href={href('config')}>Show a token with the role operator</a></p>
+    </Panel>
+  );
+}
+
+function Pinned({ o }: { o: Override }) {
+  return (
+    <>
+      <b>{o.limit !== null ? `Pinned to ${o.limit}` : `Mode ${String(o.mode).toLowerCase()}`}</b> by {o.set_by || 'an operator'}: “{o.reason}”.
+      Ends {dateTime(o.expire_time)}, in {age((new Date(o.expire_time).getTime() - Date.now()) / 1000)}.
+    </>
+  );
+}
+
+function Operator({ d, changed }: { d: Dependency; changed: () => void }) {
   const path = `/v1/dependencies/${encodeURIComponent(d.name)}`;
   const [what, setWhat] = useState<What>('limit');
   const [limit, setLimit] = useState(String(Math.max(1, Math.round(d.status.enforced / Math.max(1, d.status.instances)))));
@@ -20,25 +43,25 @@ export function Operate({ d, changed }: { d: Dependency; changed: () => void }) 
   const [problem, setProblem] = useState<Problem>();
   const [done, setDone] = useState('');
 
-  const act = async (text: string, method: string, where: string, body?: unknown) => {
+  const act = async (text: string, method: string, where: string, body?: unknown, match?: string) => {
     setBusy(true);
     setProblem(undefined);
     setDone('');
     setArmed(undefined);
     try {
-      await request(method, where, { body });
+      await request(method, where, { body, match });
       setDone(text);
-      changed();
     } catch (error) {
       setProblem(error as Problem);
     }
+    changed(); // a refusal, too, may mean that it is not what it was
     setBusy(false);
   };
   const pin = (event: Event) => {
     event.preventDefault();
     const expire = new Date(Date.now() + lasts * 1000).toISOString();
     const wish = what === 'limit' ? { limit: Number(limit) } : { mode: what };
-    void act('The override is in force.', 'PUT', `${path}/override`, { ...wish, reason: reason.trim(), expire_time: expire });
+    void act('The override is in force.', 'PUT', `${path}/override`, { ...wish, reason: reason.trim(), expire_time: expire }, d.override?.revision);
   };
   // A second press within the same view confirms.
   const confirm = (name: string, label: string, text: string, run: () => void) => (
@@ -52,8 +75,7 @@ export function Operate({ d, changed }: { d: Dependency; changed: () => void }) 
     <Panel title="Operate" aside={<span class="faint">needs the role operator</span>}>
       {o && (
         <div class="note t-info">
-          <b>{o.limit !== null ? `Pinned to ${o.limit}` : `Mode ${String(o.mode).toLowerCase()}`}</b> by {o.set_by || 'an operator'}: “{o.reason}”.
-          Ends {dateTime(o.expire_time)}, in {age((new Date(o.expire_time).getTime() - Date.now()) / 1000)}.
+          <Pinned o={o} />
           <div class="row">{confirm('clear', 'Clear the override', 'Press again to clear', () => void act('The override is gone.', 'DELETE', `${path}/override`))}</div>
         </div>
       )}

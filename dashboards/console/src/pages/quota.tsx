@@ -7,7 +7,7 @@ import { Empty, PageHead, Panel, Show } from '../ui';
 import { Dependency, Quota, Share } from '../types';
 
 const TOTALS = ['granted', 'reserved', 'wanted', 'in_flight'];
-const HOLDERS_MAX = 12;
+const HOLDERS_MAX = 16;
 
 interface Totals { capacity: number; granted: number; reserved: number; wanted: number; orphaned: number }
 
@@ -34,14 +34,15 @@ function QuotaBar({ t, shares }: { t: Totals; shares: Share[] }) {
   );
 }
 
-function Holders({ shares, capacity }: { shares: Share[]; capacity: number }) {
+function Holders({ name, shares, capacity }: { name: string; shares: Share[]; capacity: number }) {
   const [all, setAll] = useState(false);
   const sorted = [...shares].sort((a, b) => b.granted - a.granted || a.instance_id.localeCompare(b.instance_id, 'en', { numeric: true }));
   const shown = all ? sorted : sorted.slice(0, HOLDERS_MAX);
   const whole = Math.max(1, ...shares.map((share) => Math.max(share.wanted, share.reserved)));
   return (
     <>
-      <table class="grid loose holders" aria-label="Who holds what, who wants what">
+      <div class="scroll holders" tabIndex={0} role="group" aria-label={`Holders of ${name}`}>
+      <table class="grid loose" aria-label="Who holds what, who wants what">
         <thead><tr><th scope="col">Instance</th><th scope="col">Service</th><th scope="col" class="bar-col">In flight · granted · wanted</th><th scope="col" class="n">In flight</th><th scope="col" class="n">Granted</th><th scope="col" class="n">Reserved</th><th scope="col" class="n">Wanted</th><th scope="col" class="n">Silent</th></tr></thead>
         <tbody>
           {shown.map((share) => (
@@ -57,6 +58,7 @@ function Holders({ shares, capacity }: { shares: Share[]; capacity: number }) {
           <td class="n">{count(shares.reduce((n, s) => n + s.in_flight, 0))}</td><td class="n">{count(shares.reduce((n, s) => n + s.granted, 0))}</td>
           <td class="n">{count(shares.reduce((n, s) => n + s.reserved, 0))} <span class="faint">of {capacity}</span></td><td class="n">{count(shares.reduce((n, s) => n + s.wanted, 0))}</td><td /></tr></tfoot>
       </table>
+      </div>
       {shares.length > HOLDERS_MAX && <button type="button" class="more" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${shares.length}`}</button>}
     </>
   );
@@ -85,11 +87,11 @@ function OneQuota({ d }: { d: Dependency }) {
         <Panel title={d.name} class="quota" aside={<span class={`check ${kept ? 'good' : 'bad'}`}>reserved {count(t.reserved)} ≤ {count(t.capacity)}{q.draining && !past ? ` + ${q.draining} draining` : ''} {kept ? '✓' : '✗'}</span>}>
           <QuotaBar t={t} shares={past ? [] : q.shares} />
           <p class="legend-line">
-            {!past && <><span class="sw flight" /> in flight <b>{count(q.shares.reduce((n, s) => n + s.in_flight, 0))}</b></>}
-            <span class="sw granted" /> granted <b>{count(t.granted)}</b>
-            <span class="sw orphaned" /> held for the gone <b>{past ? '–' : count(t.orphaned)}</b>
-            <span class="sw empty" /> unallocated <b>{count(Math.max(0, t.capacity - t.reserved))}</b>
-            <span class="sw over" /> wanted above it <b>{count(Math.max(0, t.wanted - t.capacity))}</b>
+            {!past && <span class="key"><span class="sw flight" /> in flight <b>{count(q.shares.reduce((n, s) => n + s.in_flight, 0))}</b></span>}
+            <span class="key"><span class="sw granted" /> granted <b>{count(t.granted)}</b></span>
+            <span class="key"><span class="sw orphaned" /> held for the gone <b>{past ? '–' : count(t.orphaned)}</b></span>
+            <span class="key"><span class="sw empty" /> unallocated <b>{count(Math.max(0, t.capacity - t.reserved))}</b></span>
+            <span class="key"><span class="sw over" /> wanted above it <b>{count(Math.max(0, t.wanted - t.capacity))}</b></span>
             <span class="grow" />
             {points > 1 && <label class="slider">{when} <input type="range" min={0} max={points - 1} value={index} aria-label={`Look back at ${d.name}`} aria-valuetext={when}
               onInput={(e) => setBack(points - 1 - Number(e.currentTarget.value))} /></label>}
@@ -97,7 +99,7 @@ function OneQuota({ d }: { d: Dependency }) {
           </p>
           {past ? <p class="faint pad">Who held what is shown for now only; the totals above are those of {when}. <button type="button" onClick={() => setBack(0)}>Back to now</button></p>
             : q.shares.length === 0 ? <p class="faint pad">Nobody holds a share. The first agent that uses it gets one.</p>
-              : <Holders shares={q.shares} capacity={capacity} />}
+              : <Holders name={d.name} shares={q.shares} capacity={capacity} />}
         </Panel>
       );
     }}</Show>

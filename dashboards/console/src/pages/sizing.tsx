@@ -41,28 +41,31 @@ export function Sizing({ dependency }: { dependency?: string }) {
   const span = Math.max(0, ...rows.map((row) => row.measured.span_seconds ?? 0));
   return (
     <Panel title="Sizing advice" aside={<span class="faint">calls in flight = arrivals per second × latency{span > 0 ? `, of the last ${age(span)}` : ''}</span>} class="flush" id="sizing">
-      <table class="grid loose" aria-label="Sizing advice">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Sizing advice, rows">
+      <table class="grid loose sizing" aria-label="Sizing advice">
         <thead><tr>
           {!dependency && <th scope="col">Dependency</th>}
-          <th scope="col" class="n">Arrivals/s / most</th><th scope="col" class="n">Mean / p99</th><th scope="col" class="n">Needed</th>
-          <th scope="col" class="n">Floor</th><th scope="col" class="n">Ceiling</th><th scope="col" class="n">Quota</th><th scope="col" class="wide">Remarks</th>
+          <th scope="col" class="n">Calls/s <span class="faint">/ most</span></th><th scope="col" class="n">Mean <span class="faint">/ p99</span></th><th scope="col" class="n">Needed <span class="faint">/ optional</span></th>
+          <th scope="col" class="n">Floor</th><th scope="col" class="n">Ceiling</th><th scope="col" class="n">Quota</th>{!dependency && <th scope="col" class="wide">Remarks</th>}
         </tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.dependency}>
-              {!dependency && <td><a class="strong" href={dependencyHref(row.dependency)}>{row.dependency}</a></td>}
-              <td class="n">{rate(row.measured.arrivals_per_second)} <span class="faint">/ {rate(row.measured.arrivals_per_second_max)}</span></td>
-              <td class="n">{seconds(row.measured.latency_mean_seconds)} <span class="faint">/ {seconds(row.measured.latency_p99_seconds)}</span></td>
-              <td class="n" title="calls in flight: critical work, optional work">{count(row.needed.critical)} <span class="faint">/ {count(row.needed.optional)}</span></td>
-              <td class="n"><Advised row={row} name="floor" /></td>
-              <td class="n"><Advised row={row} name="ceiling" /></td>
-              <td class="n"><Advised row={row} name="quota" /></td>
-              <td class="wide"><Reasons row={row} /></td>
+              {!dependency && <td data-label="Dependency"><a class="strong" href={dependencyHref(row.dependency)}>{row.dependency}</a></td>}
+              <td class="n" data-label="Calls/s / most"><span>{rate(row.measured.arrivals_per_second)} <span class="faint">/ {rate(row.measured.arrivals_per_second_max)}</span></span></td>
+              <td class="n" data-label="Mean / p99"><span>{seconds(row.measured.latency_mean_seconds)} <span class="faint">/ {seconds(row.measured.latency_p99_seconds)}</span></span></td>
+              <td class="n" data-label="Needed / optional" title="calls in flight: critical work, optional work"><span>{count(row.needed.critical)} <span class="faint">/ {count(row.needed.optional)}</span></span></td>
+              <td class="n" data-label="Floor"><Advised row={row} name="floor" /></td>
+              <td class="n" data-label="Ceiling"><Advised row={row} name="ceiling" /></td>
+              <td class="n" data-label="Quota"><Advised row={row} name="quota" /></td>
+              {!dependency && <td class="wide"><Reasons row={row} /></td>}
             </tr>
           ))}
         </tbody>
       </table>
-      <p class="faint pad">Needed: for critical work about twice the calls in flight, for optional work as many. Set → advised.</p>
+      </div>
+      {dependency && <div class="pad remarks">{rows.map((row) => <Reasons key={row.dependency} row={row} />)}</div>}
+      <p class="faint pad">Needed: calls in flight that the whole fleet should be allowed; for critical work about twice those that are, for optional work as many. Floor and ceiling are those of one instance. Set → <b>advised</b>.</p>
     </Panel>
   );
 }
