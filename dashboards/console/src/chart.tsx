@@ -72,10 +72,11 @@ const LOOSE = 1.7; // of what is in use, the most that a loose line may stretch 
 
 const most = (columns: Props['columns'], lines: Line[]) => lines.reduce((top, line) => (columns[line.metric] ?? []).reduce<number>((max, v) => Math.max(max, v ?? 0), top), 0);
 
-// The quota is always on the graph; the ceiling is, if it is not far above all that happens.
+// The quota is always on the graph; floor and ceiling are, if they are not far above all that happens.
 function topOf({ columns, lines, bounds }: Props): number {
-  const used = Math.max(most(columns, lines.filter((line) => !line.loose)), bounds?.quota ?? 0, bounds?.floor ?? 0);
-  const all = Math.max(used, most(columns, lines.filter((line) => line.loose)), bounds && bounds.ceiling <= LOOSE * used ? bounds.ceiling : 0);
+  const used = Math.max(most(columns, lines.filter((line) => !line.loose)), bounds?.quota ?? 0);
+  const near = [bounds?.floor ?? 0, bounds?.ceiling ?? 0].filter((bound) => used === 0 || bound <= LOOSE * used);
+  const all = Math.max(used, most(columns, lines.filter((line) => line.loose)), ...near);
   const top = used > 0 ? Math.min(all, LOOSE * used) : all;
   return top > 0 ? top * 1.12 : 1;
 }
@@ -145,6 +146,7 @@ function drawMarkers(plot: uPlot, markers: Marker[], stressed: string | undefine
   const down = resolve('--red');
   const up = resolve('--accent');
   ctx.save();
+  ctx.setLineDash([]); // what a line left behind
   for (const marker of markers) {
     const x = plot.valToPos(marker.time, 'x', true);
     if (x < plot.bbox.left || x > plot.bbox.left + plot.bbox.width) continue;

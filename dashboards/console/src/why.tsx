@@ -103,10 +103,20 @@ function Ladder({ row, why }: { row: Limit; why: Explanation }) {
 function useRow(live: Limit[], chosen: string): Limit | undefined {
   const last = useRef('');
   const before = live.find((row) => key(row) === last.current);
-  const full = before && before.enforced !== null && Math.max(before.in_flight, before.in_flight_max) >= before.enforced;
+  const full = before && before.enforced !== null && before.enforced > 0 && Math.max(before.in_flight, before.in_flight_max) >= before.enforced;
   const row = (chosen && live.find((r) => r.instance_id === chosen)) || (full ? before : chooseRow(live, ''));
   last.current = row ? key(row) : '';
   return row;
+}
+
+const OFFERED_MAX = 200;
+
+// What can be chosen: all; of very many, those closest to their limits. The table below leads to each.
+function offered(live: Limit[], row: Limit | undefined): Limit[] {
+  if (live.length <= OFFERED_MAX) return live;
+  const load = (r: Limit) => Math.max(r.in_flight, r.in_flight_max) / Math.max(1, r.enforced ?? 1);
+  const some = [...live].sort((a, b) => load(b) - load(a)).slice(0, OFFERED_MAX);
+  return row && !some.includes(row) ? [row, ...some] : some;
 }
 
 export function Why({ d, rows, chosen }: { d: Dependency; rows: Limit[]; chosen: string }) {
@@ -131,7 +141,7 @@ export function Why({ d, rows, chosen }: { d: Dependency; rows: Limit[]; chosen:
           {row && <Constraint name={row.binding_constraint} />}
           {live.length > 0 && (
             <label>Instance <select value={row?.instance_id} onChange={(event) => setQuery({ instance: event.currentTarget.value })}>
-              {live.map((r) => <option key={key(r)} value={r.instance_id}>{r.instance_id}</option>)}
+              {offered(live, row).map((r) => <option key={key(r)} value={r.instance_id}>{r.instance_id}</option>)}
             </select></label>
           )}
         </div>

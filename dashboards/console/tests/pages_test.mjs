@@ -236,6 +236,17 @@ test('the keyboard is enough', () => visit(browser, {}, async (visitor) => {
   assert.fail('the form was not reached by Tab');
 }));
 
+test('the keyboard alone leads from the fleet to the reason of a refusal', () => visit(browser, {}, async (visitor) => {
+  const page = await visitor.open(mock.url());
+  await page.locator('a.refused').first().waitFor();
+  const focused = () => page.evaluate(() => document.activeElement.className);
+  for (let i = 0; i < 60 && (await focused()) !== 'refused'; i += 1) await page.keyboard.press('Tab');
+  assert.equal(await focused(), 'refused', 'Tab reaches the red number');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Why are calls refused?' }).getByText('What to do').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'reading begins at the top of the page');
+}));
+
 test('two thousand rows are drawn as far as they are seen', async () => {
   const large = await new MockServer({ story: new Story({ instances: 2000 }) }).start();
   await visit(browser, {}, async (visitor) => {

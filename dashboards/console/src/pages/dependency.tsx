@@ -29,6 +29,8 @@ const CALLS: Line[] = [
   { metric: 'admitted_rate', label: 'admitted/s', colour: '--green', fill: true },
   { metric: 'rejected_rate', label: 'refused/s', colour: '--red', width: 2 },
 ];
+const MARKS_MAX = 200; // decisions on the graph; a law that probes makes several a second
+const LISTED_MAX = 60;
 const GUTTER = 82; // the names of floor, ceiling and quota, in pixels
 const RANGES: [string, number][] = [['5 min', 5], ['15 min', 15], ['1 h', 60]];
 const SETTINGS = ['origin', 'mode', 'scope', 'algorithm', 'floor', 'ceiling', 'initial', 'call_deadline', 'window', 'quota', 'outage'];
@@ -98,7 +100,7 @@ function Decisions({ d, events, marked, stress }: { d: Dependency; events: LogEv
     <Panel title="Decisions" aside={<a href={href('events', { dependency: d.name })}>all events</a>}>
       {events.length === 0 ? <p class="faint pad">No change yet. Small steps made only to learn are not listed.</p> : (
         <ol class="feed" tabIndex={0} aria-label="Decisions, newest first">
-          {events.map((event) => (
+          {events.slice(0, LISTED_MAX).map((event) => (
             <li key={event.id} class={event.id === marked ? 'marked' : ''} onMouseEnter={() => stress(event.id)} onMouseLeave={() => stress(undefined)}>
               <a href={eventHref(event.id)} onFocus={() => stress(event.id)} onBlur={() => stress(undefined)}>
                 <time dateTime={event.time}>{clock(event.time)}</time>
@@ -149,14 +151,14 @@ export function DependencyPage({ name }: { name: string }) {
   const eventsPath = `/v1/events${query({ dependency: name, page_size: 100 })}`;
   const dependency = useResource<Dependency>(path);
   const limits = useAll<Limit>(`/v1/limits${query({ dependency: name })}`);
-  const decisions = useResource<List<LogEvent>>(`/v1/events${query({ dependency: name, type: 'DECISION', page_size: 60 })}`, { every: 5000 });
+  const decisions = useResource<List<LogEvent>>(`/v1/events${query({ dependency: name, type: 'DECISION', page_size: MARKS_MAX })}`, { every: 5000 });
   const events = useResource<List<LogEvent>>(eventsPath, { every: 5000 });
   const [marked, setMarked] = useState<string>();
   const list = useMemo(() => (dependency.data ? [dependency.data] : undefined), [dependency.data]);
   useRemember(list);
   // Decisions about the whole pool; where there are none, what became of single instances.
   const told = decisions.data?.items.length ? decisions.data.items : events.data?.items ?? [];
-  const shown = told.filter((event) => event.reason !== 'PROBE').slice(0, 60);
+  const shown = told.filter((event) => event.reason !== 'PROBE');
   const rows = limits.data ?? [];
   return (
     <>

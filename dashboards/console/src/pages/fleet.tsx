@@ -58,7 +58,7 @@ function refusedCell(d: Dependency) {
 function columns(limits: Map<string, Limit[]>): Column<Dependency>[] {
   return [
     { key: 'name', phone: '34%', title: 'Dependency', width: '21%', by: (d) => d.name, cell: (d) => (
-      <span class="two"><a class="strong" href={dependencyHref(d.name)}>{d.name}</a><small>{d.description || `${d.algorithm.toLowerCase().replaceAll('_', ' ')}, ${d.scope.toLowerCase()}`}</small></span>) },
+      <span class="two"><a class="strong" href={dependencyHref(d.name)} title={d.name}>{d.name}</a><small title={d.description}>{d.description || `${d.algorithm.toLowerCase().replaceAll('_', ' ')}, ${d.scope.toLowerCase()}`}</small></span>) },
     { key: 'spark', title: 'Last 10 minutes', width: '152px', cell: (d) => <DependencySpark d={d} /> },
     { key: 'limit', phone: '21%', title: 'In flight / limit', width: '15%', number: true, by: (d) => d.status.enforced, cell: (d) => {
       const whole = d.quota?.capacity ?? Math.max(d.ceiling * Math.max(1, d.status.instances), d.status.enforced);

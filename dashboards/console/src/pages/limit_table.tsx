@@ -20,10 +20,10 @@ function state(row: LimitRow) {
 }
 
 const ALL: Column<LimitRow>[] = [
-  { key: 'instance', phone: '37%', title: 'Instance', width: '17%', by: (r) => r.instance_id, cell: (r) => <span class="two"><a class="strong" href={dependencyHref(r.dependency, { instance: r.instance_id })} title="Why this limit?">{r.instance_id}</a><small>{r.service}<span class="narrow"> · {r.dependency}</span></small></span> },
-  { key: 'dependency', title: 'Dependency', width: '15%', by: (r) => r.dependency, cell: (r) => <a href={dependencyHref(r.dependency)}>{r.dependency}</a> },
-  { key: 'flight', phone: '23%', title: 'In flight', width: '104px', number: true, by: use, cell: (r) => <span class="two"><span><b>{count(r.in_flight)}</b> <span class="faint">{percent(r.in_flight, r.enforced ?? 0)}</span></span><Bar value={r.in_flight} whole={r.enforced ?? 0} /></span> },
-  { key: 'enforced', phone: '16%', title: 'Enforced', width: '80px', number: true, by: (r) => r.enforced ?? -1, cell: (r) => <b>{count(r.enforced)}</b> },
+  { key: 'instance', phone: '35%', title: 'Instance', width: '17%', by: (r) => r.instance_id, cell: (r) => <span class="two"><a class="strong" href={dependencyHref(r.dependency, { instance: r.instance_id })} title={`${r.instance_id}: why this limit?`}>{r.instance_id}</a><small>{r.service}<span class="narrow"> · {r.dependency}</span></small></span> },
+  { key: 'dependency', title: 'Dependency', width: '15%', by: (r) => r.dependency, cell: (r) => <a href={dependencyHref(r.dependency)} title={r.dependency}>{r.dependency}</a> },
+  { key: 'flight', phone: '22%', title: 'In flight', width: '104px', number: true, by: use, cell: (r) => <span class="two"><span><b>{count(r.in_flight)}</b> <span class="faint">{percent(r.in_flight, r.enforced ?? 0)}</span></span><Bar value={r.in_flight} whole={r.enforced ?? 0} /></span> },
+  { key: 'enforced', phone: '19%', title: 'Enforced', width: '80px', number: true, by: (r) => r.enforced ?? -1, cell: (r) => <b>{count(r.enforced)}</b> },
   { key: 'algorithm', title: 'Algorithm', width: '84px', number: true, by: (r) => r.algorithm_limit, cell: (r) => count(r.algorithm_limit) },
   { key: 'share', title: 'Share', width: '64px', number: true, by: (r) => r.quota_share ?? -1, cell: (r) => count(r.quota_share) },
   { key: 'bounds', title: 'Bounds', width: '84px', number: true, roomy: true, by: (r) => r.ceiling, cell: (r) => <span class="faint">{r.floor}…{r.ceiling}</span> },

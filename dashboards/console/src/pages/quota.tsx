@@ -47,7 +47,7 @@ function Holders({ name, shares, capacity }: { name: string; shares: Share[]; ca
         <tbody>
           {shown.map((share) => (
             <tr key={`${share.service}/${share.instance_id}`}>
-              <td>{share.instance_id}</td><td class="faint">{share.service}</td>
+              <td title={share.instance_id}>{share.instance_id}</td><td class="faint">{share.service}</td>
               <td class="bar-col"><span class="share" aria-hidden="true"><i class="wanted" style={width(share.wanted, whole)} /><i class="granted" style={width(share.granted, whole)} /><i class="flight" style={width(share.in_flight, whole)} /></span></td>
               <td class="n">{count(share.in_flight)}</td><td class="n"><b>{count(share.granted)}</b></td><td class="n">{count(share.reserved)}</td>
               <td class={`n ${share.wanted > share.granted ? 'bad-text' : ''}`}>{count(share.wanted)}</td><td class="n faint">{age(share.silent_seconds)}</td>
