@@ -11,7 +11,7 @@ import { Story } from './story.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml', txt: 'text/plain; charset=utf-8' };
 // As long as names may be.
-const LONG = [['payments-api', `payments-api-${'of-the-second-datacentre-'.repeat(2)}1`], ['checkout-', `checkout-${'canary-deployment-'.repeat(2)}7d9f-`]];
+const LONG = [['payments-api', 'payments-api-of-the-second-datacentre-of-the-second-datacentre'], ['checkout-', `checkout-${'canary-deployment-'.repeat(2)}7d9f-`]];
 const POLICY = "default-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
 
 // Options: prefix ('' or '/plimsoll'), token, role (viewer or operator), streams (how many at once), dist, story, off (paths that are

@@ -172,7 +172,7 @@ test('the longest names break nothing', async () => {
   const long = await new MockServer({ long: true }).start();
   for (const width of [1280, 390]) {
     await visit(browser, { width }, async (visitor) => {
-      for (const [name, path] of [['fleet', ''], ['dependency', 'dependencies/payments-api-of-the-second-datacentre-of-the-second-datacentre-1'], ['instances', 'instances'], ['quota', 'quota'], ['events', 'events']]) {
+      for (const [name, path] of [['fleet', ''], ['dependency', 'dependencies/payments-api-of-the-second-datacentre-of-the-second-datacentre'], ['instances', 'instances'], ['quota', 'quota'], ['events', 'events']]) {
         const page = await visitor.open(long.url(path));
         await page.getByText('payments-api-of-the-second').locator('visible=true').first().waitFor();
         await page.waitForFunction(() => !document.querySelector('.skeleton'));
