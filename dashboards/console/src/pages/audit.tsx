@@ -27,7 +27,7 @@ export function Audit() {
   return (
     <Panel title="Changes by people" aside={<span class="faint">who set what, newest first</span>} class="flush">
       {rows.length === 0 ? <p class="faint pad">Nobody has changed anything.</p> : (
-        <div class="scroll" tabIndex={0} role="group" aria-label="Changes by people, rows">
+        <div class="scroll low" tabIndex={0} role="group" aria-label="Changes by people, rows">
           <table class="grid loose audit" aria-label="Changes by people">
             <thead><tr><th scope="col">Time</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Target</th><th scope="col" class="wide">Before → after</th><th scope="col">Result</th><th scope="col">Request</th></tr></thead>
             <tbody>

@@ -14,9 +14,9 @@ import { Sizing } from './sizing';
 
 const CONCURRENCY: Line[] = [
   { metric: 'in_flight', label: 'in flight', colour: '--green', fill: true },
-  { metric: 'enforced', label: 'limit (enforced)', colour: '--accent', dash: [6, 4], width: 2, steps: true },
+  { metric: 'enforced', label: 'limit (enforced)', colour: '--accent', dash: [6, 4], width: 2.5, steps: true },
   { metric: 'algorithm_limit', label: 'algorithm', colour: '--purple', dash: [2, 3], loose: true },
-  { metric: 'quota_share', label: 'quota share', colour: '--orange', dash: [9, 4] },
+  { metric: 'quota_share', label: 'quota share', colour: '--orange', dash: [9, 4], width: 1 },
   { metric: 'wanted', label: 'wanted', colour: '--muted', dash: [1, 3], loose: true },
 ];
 const OBSERVED = CONCURRENCY.filter((line) => line.metric !== 'enforced');
