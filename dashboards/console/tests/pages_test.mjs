@@ -76,6 +76,22 @@ test('why a call is refused takes three steps: open, click the red number, read'
   await page.getByRole('region', { name: 'Inputs' }).getByText('window_latency_seconds').waitFor();
 }));
 
+test('calls that waited in vain are refused calls: the status leaves them out, the history does not', async () => {
+  class Waiting extends Story {
+    dependency(index) {
+      const d = super.dependency(index);
+      return { ...d, status: { ...d.status, rejected_per_second: 0 } };
+    }
+  }
+  const own = await new MockServer({ story: new Waiting() }).start();
+  await visit(browser, {}, async (visitor) => {
+    const page = await visitor.open(own.url());
+    await page.getByRole('row').filter({ hasText: 'payments-api' }).locator('a.refused').click();
+    await page.getByText(/calls\/s to payments-api are refused\./).waitFor();
+  });
+  await own.stop();
+});
+
 test('what is only observed is not called refused', () => visit(browser, {}, async (visitor) => {
   const page = await visitor.open(mock.url());
   const row = page.getByRole('row').filter({ hasText: 'geo-lookup' });
