@@ -109,8 +109,8 @@ TEST(DemoTest, ShowsItsConsoleAndEndsWithTheSentencesOfWhy) {
   for (const char* const page : {"dependencies/provider", "quota", "instances", "events"}) {
     EXPECT_THAT(story, testing::ContainsRegex(absl::StrCat("look: http://127.*/ui/", page, "\n")));
   }
-  EXPECT_THAT(out, testing::ContainsRegex(
-                       "plimsoll why provider --brief *[0-9.]+ calls/s to provider are refused"));
+  EXPECT_THAT(out, testing::ContainsRegex("\\$ plimsoll why provider --brief\n"
+                                          "  [0-9.]+ calls/s to provider are refused"));
   EXPECT_THAT(out, testing::HasSubstr("$ plimsoll why provider checkout-0"));
   EXPECT_THAT(out, testing::HasSubstr("What to do"));
   EXPECT_TRUE(demo->Running()) << "somebody looks at the console";

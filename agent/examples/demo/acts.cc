@@ -123,7 +123,7 @@ absl::Status Acts::RestartController() {
   facts_.goodput_in_outage = static_cast<double>(succeeded) / *facts_.outage_seconds;
   Say("the controller starts again");
   stage_.screen().Look("events",
-                       "instances join with what they have; events and graphs begin "
+                       "STARTED, then limits rise again as shares move; events and graphs begin "
                        "anew, they are kept in memory");
   controller_restarted_at_ = broken_at_ = now;
   return controller_.Start();
