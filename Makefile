@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    eight replicas against a provider that survives 50 calls: without, then with Plimsoll"
+	@echo "make demo    eight replicas against a provider that survives 50 calls: without, then with Plimsoll; with a console"
 	@echo "make dashboards   a controller, a fleet and Prometheus, and the dashboards drawn by Grafana's libraries"
 	@echo "make test    everything the merge gate checks, stage by stage"
 	@echo "make run     a controller on loopback with the example configuration; state in build/run"
@@ -22,7 +22,7 @@ setup-web:
 	@.ci/setup --web
 
 demo: setup
-	@.ci/build release agent/examples/all controller/main/all
+	@.ci/build release agent/examples/all controller/main/all plimsoll_cli_main
 	@build/release/bin/plimsoll-demo $(DEMO_FLAGS)
 
 run: setup

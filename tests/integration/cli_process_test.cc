@@ -6,9 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +15,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "tests/integration/cli_program.h"
 
 namespace plimsoll {
 namespace {
@@ -68,17 +67,12 @@ class CliProcessTest : public ::testing::Test {
 
   // The exit status; output_ and error_ are what it said.
   int Run(const std::string& arguments) {
-    const std::string command =
-        absl::StrCat("cd '", folder_.string(), "' && PLIMSOLL_ADDR=", address_, " '",
-                     PLIMSOLL_BIN_DIR, "/plimsoll' ", arguments, " 2>error");
-    std::FILE* const pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return -1;
-    output_.clear();
-    std::array<char, 4096> buffer{};
-    while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) output_ += buffer.data();
-    const int status = pclose(pipe);
-    error_ = ReadAll(folder_ / "error");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    CliProgram program(folder_.string());
+    program.set_environment("PLIMSOLL_ADDR=" + address_);
+    const int status = program.Run(arguments);
+    output_ = program.out();
+    error_ = program.error();
+    return status;
   }
 
   const std::filesystem::path folder_ =

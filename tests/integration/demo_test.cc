@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/temporary_folder.h"
 
@@ -32,6 +34,16 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
   std::ifstream file("/proc/" + id + "/task/" + id + "/children");
   std::vector<pid_t> children;
   for (pid_t child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+// All that the demo starts for a lane, once it is there.
+std::vector<pid_t> WaitForChildren(pid_t pid) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 1000 && children.size() < 9; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    children = ChildrenOf(pid);
+  }
   return children;
 }
 
@@ -80,11 +92,42 @@ TEST(DemoTest, KeepsTheQuotaWhereHandSetLimitsBreakIt) {
   EXPECT_TRUE(result["return_seconds"].is_number());
 }
 
+// The console's page and its API answer as long as the fleet is kept.
+TEST(DemoTest, ShowsItsConsoleAndEndsWithTheSentencesOfWhy) {
+  const TemporaryFolder folder;
+  const std::string errors = folder.path() + "/errors";
+  const std::unique_ptr<ChildProcess> demo =
+      StartDemo({"--lane", "plimsoll", "--seconds", "8", "--plain", "--keep", "60"}, errors);
+  std::string out;
+  for (int i = 0; i < 6000 && out.find("Ctrl-C") == std::string::npos; ++i) {
+    out += absl::StrJoin(demo->TakeLines(), "\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::ifstream file(errors);
+  const std::string story{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(story, testing::ContainsRegex("console: http://127.0.0.1:[1-9][0-9]*/ui/\n"));
+  for (const char* const page : {"dependencies/provider", "quota", "instances", "events"}) {
+    EXPECT_THAT(story, testing::ContainsRegex(absl::StrCat("look: http://127.*/ui/", page, "\n")));
+  }
+  EXPECT_THAT(out, testing::ContainsRegex("\\$ plimsoll why provider --brief\n"
+                                          "  [0-9.]+ calls/s to provider are refused"));
+  EXPECT_THAT(out, testing::HasSubstr("$ plimsoll why provider checkout-0"));
+  EXPECT_THAT(out, testing::HasSubstr("What to do"));
+  EXPECT_TRUE(demo->Running()) << "somebody looks at the console";
+  demo->Signal(SIGINT);
+  ASSERT_TRUE(demo->WaitFor(absl::Seconds(10)));
+  EXPECT_EQ(demo->exit_code(), 0) << "that is how it is meant to end";
+}
+
 TEST(DemoTest, RefusesArgumentsThatItDoesNotKnow) {
   const TemporaryFolder folder;
   const std::string errors = folder.path() + "/errors";
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"--secnods", "12"}, {"--seconds", "11"}, {"--lane", "none"}, {"--seconds"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"--secnods", "12"},
+                                             {"--keep", "-1"},
+                                             {"--seconds", "11"},
+                                             {"--lane", "none"},
+                                             {"--seconds"}}) {
     const std::unique_ptr<ChildProcess> demo = StartDemo(arguments, errors);
     ASSERT_TRUE(demo->WaitFor(absl::Seconds(10)));
     EXPECT_EQ(demo->exit_code(), 2) << testing::PrintToString(arguments);
@@ -106,9 +149,8 @@ TEST(DemoTest, SaysWhatDidNotStart) {
 TEST(DemoTest, TakesItsReplicasWithItWhenInterrupted) {
   const std::unique_ptr<ChildProcess> demo =
       StartDemo({"--lane", "unlimited", "--seconds", "30", "--json"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const std::vector<pid_t> children = ChildrenOf(demo->pid());
-  EXPECT_EQ(children.size(), 8U);
+  const std::vector<pid_t> children = WaitForChildren(demo->pid());
+  EXPECT_EQ(children.size(), 9U) << "replicas and the controller";
   demo->Signal(SIGINT);
   ASSERT_TRUE(demo->WaitFor(absl::Seconds(10)));
   EXPECT_EQ(demo->exit_code(), 130);
@@ -118,9 +160,8 @@ TEST(DemoTest, TakesItsReplicasWithItWhenInterrupted) {
 TEST(DemoTest, TakesItsReplicasWithItWhenKilled) {
   const std::unique_ptr<ChildProcess> demo =
       StartDemo({"--lane", "unlimited", "--seconds", "30", "--json"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const std::vector<pid_t> children = ChildrenOf(demo->pid());
-  EXPECT_EQ(children.size(), 8U);
+  const std::vector<pid_t> children = WaitForChildren(demo->pid());
+  EXPECT_EQ(children.size(), 9U) << "replicas and the controller";
   demo->Kill();
   ExpectAllGone(children);
 }

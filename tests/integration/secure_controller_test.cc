@@ -19,6 +19,7 @@
 #include "agent/examples/demo/controller_process.h"
 #include "agent/examples/demo/temporary_folder.h"
 #include "plimsoll/agent/agent.h"
+#include "tests/integration/certificates.h"
 #include "tests/integration/http_probe.h"
 
 namespace plimsoll {
@@ -39,36 +40,6 @@ bool Until(const std::function<bool()>& condition) {
   }
   return false;
 }
-
-// Authorities and certificates, made with openssl in a folder.
-class Certificates {
- public:
-  explicit Certificates(std::string folder) : folder_(std::move(folder)) {}
-
-  void MakeAuthority(const std::string& name) const {
-    Run("openssl req -x509 " + kNewKey + " -keyout " + name + ".key -out " + name +
-        ".pem -subj /CN=" + name + " -days 2");
-  }
-  // NAME.pem and NAME.key; with negative days it has expired.
-  void Issue(const std::string& name, const std::string& authority, const std::string& san,
-             int days = 2) const {
-    std::ofstream(Path(name + ".ext")) << "subjectAltName=" << san << "\n";
-    Run("openssl req " + kNewKey + " -keyout " + name + ".key -out " + name + ".csr -subj /CN=x");
-    Run("openssl x509 -req -in " + name + ".csr -CA " + authority + ".pem -CAkey " + authority +
-        ".key -CAcreateserial -out " + name + ".pem -extfile " + name + ".ext -days " +
-        std::to_string(days));
-  }
-  std::string Path(const std::string& file) const { return folder_ + "/" + file; }
-
- private:
-  void Run(const std::string& command) const {
-    const std::string line = "cd " + folder_ + " && " + command + " >openssl.log 2>&1";
-    EXPECT_EQ(std::system(line.c_str()), 0) << command << ReadFile(Path("openssl.log"));
-  }
-
-  const std::string kNewKey = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
-  const std::string folder_;
-};
 
 class SecureControllerTest : public ::testing::Test {
  protected:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "agent/examples/demo/setup.h"
 
@@ -86,13 +87,19 @@ void Acts::Say(const std::string& text) {
 
 void Acts::KillReplica() {
   victim_ = LargestOf(stage_.fleet().replicas());
-  Say(absl::StrFormat("kill -9 of %s", stage_.fleet().replicas()[victim_].name));
+  const std::string& name = stage_.fleet().replicas()[victim_].name;
+  Say(absl::StrFormat("kill -9 of %s", name));
+  stage_.screen().Look("quota", name +
+                                    " falls silent; its share stays reserved until its lease and "
+                                    "the call deadline have ended, then the others have it");
   stage_.fleet().Kill(victim_);
   killed_at_ = stage_.seconds();
 }
 
 absl::Status Acts::RestartReplica() {
-  Say(absl::StrFormat("%s starts again", stage_.fleet().replicas()[victim_].name));
+  const std::string& name = stage_.fleet().replicas()[victim_].name;
+  Say(absl::StrFormat("%s starts again", name));
+  stage_.screen().Look("instances", name + " is back under its name, with a share of its own");
   restarted_at_ = stage_.seconds();
   return stage_.fleet().Restart(victim_);
 }
@@ -102,6 +109,9 @@ void Acts::KillController() {
   facts_.goodput_before_outage = stage_.recent_goodput();
   succeeded_before_outage_ = stage_.fleet().Total().succeeded;
   Say("kill -9 of the controller");
+  stage_.screen().Look("",
+                       "nobody answers: the console says since when, and turns grey; the calls "
+                       "go on");
   controller_.Kill();
   controller_killed_at_ = stage_.seconds();
 }
@@ -112,13 +122,21 @@ absl::Status Acts::RestartController() {
   const std::int64_t succeeded = stage_.fleet().Total().succeeded - succeeded_before_outage_;
   facts_.goodput_in_outage = static_cast<double>(succeeded) / *facts_.outage_seconds;
   Say("the controller starts again");
+  stage_.screen().Look("events",
+                       "STARTED, then limits rise again as shares move; events and graphs begin "
+                       "anew, they are kept in memory");
   controller_restarted_at_ = broken_at_ = now;
   return controller_.Start();
 }
 
 void Acts::Release() {
   leaver_ = LargestOf(stage_.fleet().replicas());
-  Say(absl::StrFormat("%s is told to leave", stage_.fleet().replicas()[leaver_].name));
+  const std::string& name = stage_.fleet().replicas()[leaver_].name;
+  Say(absl::StrFormat("%s is told to leave", name));
+  stage_.screen().Look(absl::StrCat("dependencies/", kDependency),
+                       name +
+                           " gives its share back at once: a mark for each limit that rises, "
+                           "QUOTA_REBALANCED");
   stage_.fleet().Terminate(leaver_);
   released_at_ = stage_.seconds();
 }

@@ -40,16 +40,9 @@ int NumberOf(const std::string& text, const std::string& key) {
   return std::atoi(text.c_str() + at + quoted.size());
 }
 
-}  // namespace
-
-std::string DemoConfig() {
-  return absl::StrFormat(R"(agents:
-  lease: %s
-  hold_max: %s
-  sync_min: 20ms
-  tick: 50ms
-dependencies:
-  - name: %s
+std::string PolicyText(const std::string& name, const std::string& mode) {
+  return absl::StrFormat(R"(  - name: %s
+    mode: %s
     scope: fleet
     algorithm: aimd
     aimd: {latency_threshold: 500ms}
@@ -61,10 +54,25 @@ dependencies:
     quota: {capacity: %d}
     outage: {base_lease: %s}
 )",
-                         absl::FormatDuration(kLease), absl::FormatDuration(kLease / 10),
-                         kDependency, kFloor, kQuota, kQuota, absl::FormatDuration(kCallDeadline),
+                         name, mode, kFloor, kQuota, kQuota, absl::FormatDuration(kCallDeadline),
                          kQuota, absl::FormatDuration(kBaseLease));
 }
+
+}  // namespace
+
+std::string DemoConfig() {
+  return absl::StrFormat(R"(agents:
+  lease: %s
+  hold_max: %s
+  sync_min: 20ms
+  tick: 50ms
+dependencies:
+)",
+                         absl::FormatDuration(kLease), absl::FormatDuration(kLease / 10)) +
+         PolicyText(kDependency, "enforce");
+}
+
+std::string StoryConfig() { return DemoConfig() + PolicyText(kObservedDependency, "observe"); }
 
 ControllerProcess::ControllerProcess(std::string binary, std::string folder, std::string config,
                                      std::string address)

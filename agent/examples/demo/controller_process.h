@@ -8,8 +8,10 @@
 
 namespace plimsoll::demo {
 
-// The policy of the demo's one dependency, and leases short enough for a story of seconds, as YAML.
+// The policy of the provider, and leases short enough for a story of seconds, as YAML.
 std::string DemoConfig();
+// The same, and the provider once more under the name by which it is only observed.
+std::string StoryConfig();
 
 // A plimsoll-controller on ports of its own choice, with its state in a folder. Confined to the
 // thread that made it.

@@ -47,6 +47,7 @@ absl::Status Fleet::Restart(std::size_t index) {
                                       absl::StrCat(replica.calls_per_second),
                                       "--seed",
                                       absl::StrCat(seed)};
+  if (options_.observed) command.emplace_back("--observed");
   std::string log;
   if (!options_.log_folder.empty()) {
     log = absl::StrCat(options_.log_folder, "/", replica.name, ".log");

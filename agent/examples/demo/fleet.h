@@ -29,11 +29,12 @@ struct Replica {
 struct FleetOptions {
   std::string program;  // this one
   int provider_port = 0;
-  int controller_port = 0;  // 0: the lane `unlimited`
+  int controller_port = 0;  // 0: none
   std::uint64_t seed = 1;
   std::string provider_host = "127.0.0.1";
   std::string controller_host = "127.0.0.1";
   std::string log_folder = "";  // for what agents and replicas have to say; empty: they say nothing
+  bool observed = false;        // the replicas keep their hand-set limits, and are observed
 };
 
 // The replicas, each a process of its own. Confined to the thread that made it.

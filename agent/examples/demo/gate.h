@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "agent/examples/demo/setup.h"
 
 namespace plimsoll::demo {
 
@@ -42,6 +43,10 @@ std::unique_ptr<Gate> MakeFixedGate(int limit, absl::Duration call_deadline);
 // The lane `plimsoll`: the agent library. Returns when the first limit is there, or after a while
 // without one. If `verbose`, the agent writes to standard error what it has to say.
 absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
-                                                       const std::string& instance, bool verbose);
+                                                       const std::string& instance, bool verbose,
+                                                       const std::string& dependency = kDependency);
+
+// Lets `gate` decide, and tells `observer` of what it lets through, whatever that would have said.
+std::unique_ptr<Gate> MakeObservedGate(std::unique_ptr<Gate> gate, std::unique_ptr<Gate> observer);
 
 }  // namespace plimsoll::demo

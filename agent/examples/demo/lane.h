@@ -1,22 +1,26 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "agent/examples/demo/controller_process.h"
+#include "agent/examples/demo/fleet.h"
 #include "agent/examples/demo/report.h"
 #include "agent/examples/demo/screen.h"
 
 namespace plimsoll::demo {
 
 struct LaneOptions {
-  std::string program;     // this one, for the replicas
-  std::string controller;  // path of plimsoll-controller
+  std::string program;  // this one, for the replicas
   double seconds = 0;
   std::uint64_t seed = 1;
+  bool observed = false;    // hand-set limits, and a controller that looks on
+  double keep_seconds = 0;  // afterwards, fleet and load go on for so long, or until a signal
 };
 
 struct Share {
@@ -60,12 +64,17 @@ struct LaneResult {
   double goodput() const { return static_cast<double>(total.succeeded) / seconds; }
 };
 
-// Eight replicas with a limit of 20 each, and nobody who counts.
-absl::StatusOr<LaneResult> RunUnlimitedLane(const LaneOptions& options, Screen& screen);
+// Eight replicas with a limit of 20 each; the controller only looks on.
+absl::StatusOr<LaneResult> RunUnlimitedLane(LaneOptions options, ControllerProcess& controller,
+                                            Screen& screen);
 
 // The same replicas with the agent library, and a controller with a quota; a replica and the
-// controller are killed and come back, and one replica leaves in good order.
-absl::StatusOr<LaneResult> RunPlimsollLane(const LaneOptions& options, Screen& screen);
+// controller are killed and come back, and one replica leaves in good order. At its end, while the
+// fleet still runs, `finale` is called.
+using Finale = std::function<void(const LaneResult&, const std::vector<Replica>&)>;
+absl::StatusOr<LaneResult> RunPlimsollLane(const LaneOptions& options,
+                                           ControllerProcess& controller, Screen& screen,
+                                           const Finale& finale);
 
 // Makes SIGINT and SIGTERM end the lane that runs, with kCancelled.
 void CatchSignals();

@@ -14,6 +14,7 @@ bool SetSwitch(DemoOptions& options, const std::string& name) {
   if (name == "--plain") return options.plain = true;
   if (name == "--json") return options.json = true;
   if (name == "--verbose") return options.replica.verbose = true;
+  if (name == "--observed") return options.replica.observed = true;
   return false;
 }
 
@@ -53,6 +54,13 @@ bool SetValue(DemoOptions& options, const std::string& name, const std::string& 
   if (name == "--controller") {
     options.controller = value;
     return true;
+  }
+  if (name == "--cli") {
+    options.cli = value;
+    return true;
+  }
+  if (name == "--keep") {
+    return absl::SimpleAtod(value, &options.keep_seconds) && options.keep_seconds >= 0;
   }
   if (name == "--role") return options.is_replica = value == "replica";
   return SetReplicaValue(options.replica, name, value);

@@ -34,8 +34,8 @@ class PlimsollPass : public Pass {
 
 class PlimsollGate : public Gate {
  public:
-  explicit PlimsollGate(std::unique_ptr<Agent> agent)
-      : agent_(std::move(agent)), bulkhead_(agent_->bulkhead(kDependency)) {
+  PlimsollGate(std::unique_ptr<Agent> agent, const std::string& dependency)
+      : agent_(std::move(agent)), bulkhead_(agent_->bulkhead(dependency)) {
     // Without a grant everything is refused, which the demo shows as well.
     agent_->WaitUntilGranted(kFirstGrantTimeout).IgnoreError();
   }
@@ -57,7 +57,8 @@ class PlimsollGate : public Gate {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
-                                                       const std::string& instance, bool verbose) {
+                                                       const std::string& instance, bool verbose,
+                                                       const std::string& dependency) {
   AgentOptions options;
   options.controllers = {controller};
   options.service = kService;
@@ -67,7 +68,7 @@ absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& contro
   if (!verbose) options.log = [](std::string_view) {};
   absl::StatusOr<std::unique_ptr<Agent>> agent = Agent::Start(std::move(options));
   if (!agent.ok()) return agent.status();
-  return std::make_unique<PlimsollGate>(*std::move(agent));
+  return std::make_unique<PlimsollGate>(*std::move(agent), dependency);
 }
 
 }  // namespace plimsoll::demo

@@ -77,9 +77,11 @@ void OfferLoad(const ReplicaOptions& options, Gate& gate, CallPool& pool, Tally&
 
 absl::StatusOr<std::unique_ptr<Gate>> MakeGate(const ReplicaOptions& options) {
   if (options.controller_port == 0) return MakeFixedGate(kHandSetLimit, kCallDeadline);
-  return MakePlimsollGate(
+  absl::StatusOr<std::unique_ptr<Gate>> gate = MakePlimsollGate(
       absl::StrCat("http://", options.controller_host, ":", options.controller_port), options.name,
-      options.verbose);
+      options.verbose, options.observed ? kObservedDependency : kDependency);
+  if (!gate.ok() || !options.observed) return gate;
+  return MakeObservedGate(MakeFixedGate(kHandSetLimit, kCallDeadline), *std::move(gate));
 }
 
 }  // namespace

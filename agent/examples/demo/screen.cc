@@ -1,9 +1,13 @@
 #include "agent/examples/demo/screen.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace plimsoll::demo {
@@ -24,6 +28,14 @@ std::string Bar(const Moment& moment) {
   return bar;
 }
 
+// A line that is drawn again must not be longer than the terminal is wide.
+std::string Cut(std::string line) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  if (known && line.size() >= size.ws_col) line.resize(size.ws_col - 1U);
+  return line;
+}
+
 }  // namespace
 
 bool Screen::IsDue(double seconds) const {
@@ -42,8 +54,11 @@ void Screen::Draw(const Moment& moment) {
       moment.lane, moment.seconds, Bar(moment), moment.in_flight, moment.in_flight_max,
       moment.total.limit, rate(moment.total.succeeded, drawn_.succeeded),
       rate(moment.total.errors, drawn_.errors), rate(moment.total.rejected, drawn_.rejected));
-  const bool live = mode_ == ScreenMode::kLive;
-  std::fprintf(stderr, live ? "\r\033[K%s" : "%s\n", line.c_str());
+  if (mode_ == ScreenMode::kLive) {
+    std::fprintf(stderr, "\r\033[K%s", Cut(line).c_str());
+  } else {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
   drawn_at_ = moment.seconds;
   drawn_ = moment.total;
 }
@@ -51,6 +66,11 @@ void Screen::Draw(const Moment& moment) {
 void Screen::Say(const std::string& text) {
   if (mode_ == ScreenMode::kQuiet) return;
   std::fprintf(stderr, "%s%s\n", mode_ == ScreenMode::kLive ? "\r\033[K" : "", text.c_str());
+}
+
+void Screen::Look(const std::string& page, const std::string& text) {
+  Say(absl::StrCat("                     look: ", console_, page, "\n                           ",
+                   text));
 }
 
 void Screen::EndLane() {

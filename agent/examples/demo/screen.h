@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "agent/examples/demo/report.h"
 
@@ -26,17 +27,22 @@ struct Moment {
 class Screen {
  public:
   explicit Screen(ScreenMode mode) : mode_(mode) {}
+  // Where the console is: "http://127.0.0.1:41234/ui/".
+  void set_console(std::string url) { console_ = std::move(url); }
 
   // True if it is time to draw again; then Draw() is due.
   bool IsDue(double seconds) const;
   void Draw(const Moment& moment);
   // A line of its own, for what happens now.
   void Say(const std::string& text);
+  // What there is to see on a page of the console meanwhile, such as "instances".
+  void Look(const std::string& page, const std::string& text);
   // The lane is over, another one may begin.
   void EndLane();
 
  private:
   const ScreenMode mode_;
+  std::string console_;
   double drawn_at_ = 0;
   Report drawn_;
 };

@@ -6,6 +6,8 @@ namespace plimsoll::demo {
 
 // The numbers of the story. README.md explains the choice.
 inline constexpr char kDependency[] = "provider";
+// The same provider in the lane `unlimited`, where the controller only looks on.
+inline constexpr char kObservedDependency[] = "provider-by-hand";
 inline constexpr char kService[] = "checkout";
 inline constexpr int kQuota = 50;
 inline constexpr int kReplicas = 8;

@@ -41,8 +41,9 @@ Stage::Stage(std::string lane, const LaneOptions& options, Screen& screen)
 absl::Status Stage::Start(int controller_port) {
   absl::Status status = provider_.Start();
   if (!status.ok()) return status;
-  fleet_ = std::make_unique<Fleet>(
-      FleetOptions{options_.program, provider_.port(), controller_port, options_.seed});
+  FleetOptions fleet{options_.program, provider_.port(), controller_port, options_.seed};
+  fleet.observed = options_.observed;
+  fleet_ = std::make_unique<Fleet>(std::move(fleet));
   for (int i = 0; i < kReplicas && status.ok(); ++i) {
     status = fleet_->Start(absl::StrCat(kService, "-", i), i == 0 ? kRate * kBusyFactor : kRate);
   }
@@ -72,7 +73,7 @@ absl::Status Stage::Step() {
   return status;
 }
 
-LaneResult Stage::Finish() {
+LaneResult Stage::Result() const {
   LaneResult result;
   result.name = lane_;
   result.seconds = seconds();
@@ -81,11 +82,14 @@ LaneResult Stage::Finish() {
     result.shares.push_back({replica.name, replica.calls_per_second, fleet_->MeanLimit(replica),
                              static_cast<double>(replica.total.sent) / result.seconds});
   }
-  fleet_->StopAll();
-  screen_.EndLane();
   result.provider_max = provider_.in_flight_max();
   result.violations = provider_.violations();
   return result;
+}
+
+void Stage::Stop() {
+  fleet_->StopAll();
+  screen_.EndLane();
 }
 
 double Stage::seconds() const { return absl::ToDoubleSeconds(RealClock().Now() - started_); }

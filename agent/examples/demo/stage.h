@@ -22,9 +22,13 @@ class Stage {
   absl::Status Start(int controller_port);
   // Lets a moment pass. kCancelled after a signal.
   absl::Status Step();
-  LaneResult Finish();
+  // What has come out so far.
+  LaneResult Result() const;
+  // Ends the replicas. Calls that met more than the quota are counted until here.
+  void Stop();
 
   double seconds() const;  // since the start
+  std::int64_t violations() const { return provider_.violations(); }
   Fleet& fleet() { return *fleet_; }
   Screen& screen() { return screen_; }
   // Over the last second: the usual sum of the limits, and successful calls per second.

@@ -28,6 +28,10 @@ absl::StatusCode CodeOf(int status, const std::string& code) {
       return absl::StatusCode::kFailedPrecondition;
     case 405:
       return absl::StatusCode::kUnimplemented;
+    case 429:
+      return absl::StatusCode::kResourceExhausted;
+    case 503:
+      return absl::StatusCode::kUnavailable;
     default:
       return absl::StatusCode::kInternal;
   }

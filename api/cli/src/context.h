@@ -11,11 +11,18 @@
 
 namespace plimsoll::cli {
 
+// Of a terminal now; 0: not known.
+struct TerminalSize {
+  int rows = 0;
+  int columns = 0;
+};
+
 // All that commands see of the world, handed in. Confined to the main thread.
 struct Context {
   std::function<void(const std::string& text)> out;    // data
   std::function<void(const std::string& text)> error;  // messages
   bool out_is_terminal = false;
+  std::function<TerminalSize()> out_size = [] { return TerminalSize{}; };
   bool in_is_terminal = false;  // somebody can be asked
   std::function<std::string()> read_line;
   std::function<absl::StatusOr<std::string>(const std::string& path)> read_file;

@@ -17,6 +17,7 @@ int ExitOf(const absl::Status& status) {
       return kExitDenied;
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
       return kExitUnreachable;
     case absl::StatusCode::kDataLoss:
       return kExitInvalidConfig;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "api/cli/src/argument_parser.h"
@@ -13,6 +14,7 @@ namespace plimsoll::cli {
 namespace {
 
 constexpr absl::Duration kInterval = absl::Seconds(2);
+constexpr int kFailuresMax = 5;  // in a row; then it is no restart
 
 // Fields that move without anything having changed.
 void DropMeasured(Json& item) {
@@ -21,6 +23,12 @@ void DropMeasured(Json& item) {
         "report_lag_seconds", "status", "shares", "wanted", "reserved"}) {
     item.erase(key);
   }
+}
+
+// A controller that restarts is back within a few looks.
+bool Passes(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status);
 }
 
 // Prints what changes about some topics: from the event stream or, if there is none, by looking
@@ -37,17 +45,14 @@ class Follower {
       const absl::Status status = Stream();
       if (done_) return kExitFine;
       if (absl::IsUnimplemented(status)) return Poll();
-      if (!status.ok() && !absl::IsUnavailable(status)) return status;
+      if (!status.ok() && !Passes(status)) return status;
       failures = printed_ > before ? 0 : failures + 1;
-      // A controller that restarts is back within a few looks.
       if (failures > kFailuresMax && !status.ok()) return status;
       session_.context.pause(interval_);
     }
   }
 
  private:
-  static constexpr int kFailuresMax = 5;
-
   void Print(const Json& line) {
     session_.context.out(ToLine(line) + "\n");
     ++printed_;
@@ -90,11 +95,14 @@ class Follower {
   absl::StatusOr<int> Poll() {
     session_.context.error("no stream is free: looking every " +
                            HumaneSeconds(absl::ToDoubleSeconds(interval_)) + " instead\n");
+    int failures = 0;
     for (bool first = true; !done_; first = false) {
+      absl::Status status;
       for (const std::string& topic : std::vector<std::string>(absl::StrSplit(topics_, ','))) {
-        const absl::Status status = Look(topic, first);
-        if (!status.ok()) return status;
+        status.Update(Look(topic, first));
       }
+      failures = status.ok() ? 0 : failures + 1;
+      if (!status.ok() && (!Passes(status) || failures > kFailuresMax)) return status;
       if (!done_) session_.context.pause(interval_);
     }
     return kExitFine;
@@ -171,6 +179,7 @@ const Kind& TopKind() {
                 "",
                 {"/name"},
                 {{"NAME", "/name"},
+                 {"MODE", "/mode", Cell::kWord},
                  {"HEALTH", "/status/health", Cell::kWord},
                  {"IN FLIGHT", "/status/in_flight", Cell::kNumber},
                  {"ENFORCED", "/status/enforced", Cell::kNumber},
@@ -207,6 +216,29 @@ absl::StatusOr<std::string> Screen(Session& session) {
   return absl::StrCat(*text, "\n", *rows);
 }
 
+// Not more lines than the terminal has, or it would scroll.
+std::string Fitting(const std::string& text, int rows) {
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  lines.pop_back();
+  const auto room = static_cast<std::size_t>(rows);
+  if (rows < 3 || lines.size() < room) return text;
+  const std::size_t left = lines.size() - (room - 2);
+  lines.resize(room - 2);
+  return absl::StrCat(absl::StrJoin(lines, "\n"), "\nand ", left, " more lines\n");
+}
+
+void Draw(const Session& session, const std::string& screen) {
+  const std::string time =
+      absl::FormatTime("%H:%M:%S UTC", session.context.clock.WallTime(), absl::UTCTimeZone());
+  const std::string text = absl::StrCat(time, "\n", screen);
+  if (!session.context.out_is_terminal) return session.context.out(text + "\n");
+  // Home, each line to its end, and nothing of the screen before below it: no flicker.
+  session.context.out(absl::StrCat(
+      "\x1b[H",
+      absl::StrReplaceAll(Fitting(text, session.context.out_size().rows), {{"\n", "\x1b[K\n"}}),
+      "\x1b[J"));
+}
+
 }  // namespace
 
 absl::StatusOr<int> Follow(Session& session, const std::string& topics) {
@@ -227,18 +259,21 @@ absl::StatusOr<int> RunTop(Session& session) {
   if (!count.ok()) return count.status();
   const absl::StatusOr<absl::Duration> interval = DurationOf(session.call, "--interval", kInterval);
   if (!interval.ok()) return interval.status();
+  int failures = 0;
   for (int shown = 0; *count == 0 || shown < *count; ++shown) {
     if (shown > 0) session.context.pause(*interval);
     const absl::StatusOr<std::string> screen = Screen(session);
-    if (!screen.ok()) return screen.status();
-    const std::string time =
-        absl::FormatTime("%H:%M:%S UTC", session.context.clock.WallTime(), absl::UTCTimeZone());
-    // Home, each line to its end, and nothing of the screen before below it: no flicker.
-    const bool live = session.context.out_is_terminal;
-    const std::string text = absl::StrCat(time, "\n", *screen);
-    session.context.out(
-        live ? absl::StrCat("\x1b[H", absl::StrReplaceAll(text, {{"\n", "\x1b[K\n"}}), "\x1b[J")
-             : text + "\n");
+    failures = screen.ok() ? 0 : failures + 1;
+    const bool goes_on = shown > 0 && Passes(screen.status()) &&
+                         (session.context.out_is_terminal || failures <= kFailuresMax);
+    if (!screen.ok() && !goes_on) return screen.status();
+    if (screen.ok()) {
+      Draw(session, *screen);
+      continue;
+    }
+    const std::string why =
+        absl::StrCat("plimsoll: ", std::string(screen.status().message()), "\n");
+    session.context.out_is_terminal ? Draw(session, why) : session.context.error(why);
   }
   return kExitFine;
 }

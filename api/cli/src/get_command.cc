@@ -103,8 +103,12 @@ bool UsesColour(const Session& session) {
 }
 
 ListingOptions ListingOptionsOf(const Session& session) {
-  return {session.call.Text("--output", "table"), session.call.Text("--sort-by"),
-          !session.call.Has("--no-headers"), UsesColour(session), session.context.clock.WallTime()};
+  return {session.call.Text("--output", "table"),
+          session.call.Text("--sort-by"),
+          !session.call.Has("--no-headers"),
+          UsesColour(session),
+          session.context.clock.WallTime(),
+          session.context.out_is_terminal ? session.context.out_size().columns : 0};
 }
 
 absl::StatusOr<int> RunGet(Session& session) {

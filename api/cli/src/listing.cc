@@ -100,17 +100,26 @@ std::string CsvText(const Kind& kind, const std::vector<Json>& items, bool heade
   return text;
 }
 
+// Where nothing is enforced, there is no sum of what is.
+const Json& ValueAt(const Json& item, const Column& column) {
+  static const Json& none = *new Json(nullptr);
+  const std::string mode = TextAt(item, "/mode");
+  const bool observed = column.pointer == "/status/enforced" && !mode.empty() && mode != "ENFORCE";
+  return observed ? none : At(item, column.pointer);
+}
+
 }  // namespace
 
 Table MakeTable(const Kind& kind, const std::vector<Json>& items, const ListingOptions& options) {
   Table table;
   table.rows.resize(items.size());
+  table.width = options.format == "wide" ? 0 : options.width;
   for (const Column& column : kind.columns) {
     if (column.wide && options.format != "wide") continue;
     if (options.headers) table.header.push_back(column.title);
     table.left.push_back(IsText(column.cell));
     for (std::size_t i = 0; i < items.size(); ++i) {
-      table.rows[i].push_back(Shown(column, At(items[i], column.pointer), options));
+      table.rows[i].push_back(Shown(column, ValueAt(items[i], column), options));
     }
   }
   return table;

@@ -38,6 +38,7 @@ struct ListingOptions {
   bool headers = true;
   bool colour = false;
   absl::Time now;
+  int width = 0;  // of the terminal: lines of a table end there, those of a wide one do not; 0: any
 };
 
 // An answer {"items": […]} in one of the formats: json is the answer as it came; yaml is the same;

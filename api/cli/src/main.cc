@@ -1,5 +1,8 @@
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -18,12 +21,21 @@
 namespace plimsoll::cli {
 namespace {
 
+// Lines of a watch are for who waits for them. Whoever read them may have gone, as `head` does:
+// that is no failure, and ends this program as it ends any other.
 void Print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  // Lines of a watch are for who waits for them.
-  std::fflush(stdout);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if ((written && std::fflush(stdout) == 0) || errno != EPIPE) return;
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
 }
 void PrintError(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+TerminalSize Size() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_row, size.ws_col};
+}
 
 int RunSimulate(const std::vector<std::string>& arguments) {
   return Simulate(arguments, RealEngine(),
@@ -47,9 +59,12 @@ std::string Environment(const std::string& name) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
+  // Connections that are cut are told of by whoever uses them, see Print().
+  std::signal(SIGPIPE, SIG_IGN);
   const Context context{.out = Print,
                         .error = PrintError,
                         .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+                        .out_size = Size,
                         .in_is_terminal = isatty(STDIN_FILENO) == 1,
                         .read_line = ReadLine,
                         .read_file = Read,

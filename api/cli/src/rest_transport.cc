@@ -1,6 +1,7 @@
 #include "api/cli/src/rest_transport.h"
 
 #include <httplib.h>
+#include <openssl/x509_vfy.h>
 
 #include <cstdio>
 #include <exception>
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "controller/config/faults.h"
+#include "plimsoll/core/clock.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -17,19 +19,61 @@ constexpr int kStatusOk = 200;
 // A stream sends a comment at least every 15 s.
 constexpr absl::Duration kSilenceMax = absl::Seconds(40);
 
-absl::Status NoAnswer(const std::string& url, httplib::Error error, absl::Duration timeout) {
-  if (error == httplib::Error::Read) {
+// Why the certificate of the controller is not accepted, and what to do. `verified` is OpenSSL's
+// result.
+std::string CertificateFault(int verified) {
+  const std::string told = X509_verify_cert_error_string(verified);
+  switch (verified) {
+    case X509_V_OK:
+      return "its certificate is for another host: name it in PLIMSOLL_ADDR or --addr as its "
+             "certificate does";
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return absl::StrCat("its certificate is out of date (", told,
+                          "): renew it, then kill -HUP the controller; or set the clock here");
+    default:
+      return absl::StrCat("its certificate is not trusted (", told,
+                          "): name who vouches for it with PLIMSOLL_CACERT or --cacert");
+  }
+}
+
+// The connection ended before there was an answer.
+std::string CutOff(const std::string& url) {
+  if (!absl::StartsWith(url, "https://")) {
+    return "closed the connection without an answer: if it wants TLS, the address begins with "
+           "https://";
+  }
+  return "closed the connection without an answer: if it wants a client certificate, name one "
+         "with --client-cert and --client-key";
+}
+
+std::string Unreachable(const std::string& url, httplib::Error error, int verified) {
+  switch (error) {
+    case httplib::Error::SSLServerVerification:
+      return CertificateFault(verified);
+    case httplib::Error::SSLLoadingCerts:
+      return "is not asked: the file of PLIMSOLL_CACERT or --cacert holds no certificate";
+    case httplib::Error::SSLConnection:
+      return "does not agree on TLS: if it does not use TLS, the address begins with http://; if "
+             "it wants a client certificate, name one with --client-cert and --client-key";
+    case httplib::Error::Read:
+    case httplib::Error::Write:
+      return CutOff(url);
+    default:
+      return absl::StrCat("cannot be reached (", httplib::to_string(error),
+                          "): is the controller running, and is PLIMSOLL_ADDR its address?");
+  }
+}
+
+absl::Status NoAnswer(const std::string& url, httplib::Error error, int verified,
+                      absl::Duration waited, absl::Duration timeout) {
+  const bool late = error == httplib::Error::Read && waited >= timeout;
+  if (late || error == httplib::Error::ConnectionTimeout) {
     return absl::DeadlineExceededError(
         absl::StrCat(url, " did not answer within ", absl::FormatDuration(timeout),
                      ": look at the controller's log, or allow more with --timeout"));
   }
-  const bool tls = error == httplib::Error::SSLConnection ||
-                   error == httplib::Error::SSLLoadingCerts ||
-                   error == httplib::Error::SSLServerVerification;
-  return absl::UnavailableError(
-      absl::StrCat(url, " cannot be reached (", httplib::to_string(error), "): ",
-                   tls ? "does PLIMSOLL_CACERT name who vouches for its certificate?"
-                       : "is the controller running, and is PLIMSOLL_ADDR its address?"));
+  return absl::UnavailableError(absl::StrCat(url, " ", Unreachable(url, error, verified)));
 }
 
 RestResponse ToResponse(const httplib::Response& response) {
@@ -112,8 +156,11 @@ class HttplibTransport final : public RestTransport {
     try {
       httplib::Response response;
       httplib::Error error = httplib::Error::Success;
+      const Instant start = RealClock().Now();
       if (!client_.send(message, response, error)) {
-        return NoAnswer(connection_.url, error, timeout);
+        return NoAnswer(connection_.url, error,
+                        static_cast<int>(client_.get_openssl_verify_result()),
+                        RealClock().Now() - start, timeout);
       }
       return ToResponse(response);
     } catch (const std::exception& error) {

@@ -79,6 +79,7 @@ std::string Properties(const Json& value, const std::string& indent) {
   for (const auto& [key, member] : value.items()) {
     if (member.is_structured()) continue;
     std::string shown = member.is_null()     ? "-"
+                        : member == Json("") ? "-"
                         : member.is_string() ? member.get<std::string>()
                                              : ToLine(member);
     const bool seconds = key.size() > 8 && key.compare(key.size() - 8, 8, "_seconds") == 0;
@@ -213,7 +214,8 @@ absl::StatusOr<int> RunWhy(Session& session) {
   const Json* row = ChooseRow(facts->limits, instance);
   if (row == nullptr && !instance.empty()) return UnknownInstance(*facts, instance);
   if (row != nullptr) facts->explanation = Explain(session.client, name, *row);
-  const WhyStory story = TellWhy(*facts, row);
+  WhyStory story = TellWhy(*facts, row);
+  if (session.call.Has("--brief")) story = Brief(std::move(story));
   PrintStory(session, ToJson(story, *facts, row), [&story] { return ToText(story); });
   return kExitFine;
 }

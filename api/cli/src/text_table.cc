@@ -26,6 +26,23 @@ void Widen(const std::vector<std::string>& row, std::vector<std::size_t>& widths
   for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
 }
 
+// The first `width` columns, the last of which is an ellipsis.
+std::string Cut(const std::string& line, std::size_t width) {
+  if (width == 0 || Width(line) <= width) return line;
+  std::size_t end = 0;
+  std::size_t shown = 0;
+  bool colour = false;
+  for (; end < line.size(); ++end) {
+    const char c = line[end];
+    if (c == '\x1b') colour = true;
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (!colour && begins && ++shown == width) break;
+    if (c == 'm') colour = false;
+  }
+  const bool coloured = line.find('\x1b') != std::string::npos;
+  return absl::StrCat(line.substr(0, end), "…", coloured ? "\x1b[0m" : "");
+}
+
 std::string Line(const Table& table, const std::vector<std::string>& row,
                  const std::vector<std::size_t>& widths) {
   std::string line;
@@ -35,7 +52,7 @@ std::string Line(const Table& table, const std::vector<std::string>& row,
     absl::StrAppend(&line, i == 0 ? "" : "  ", left ? row[i] : pad, left ? pad : row[i]);
   }
   line.erase(line.find_last_not_of(' ') + 1);
-  return absl::StrCat(line, "\n");
+  return absl::StrCat(Cut(line, static_cast<std::size_t>(std::max(0, table.width))), "\n");
 }
 
 }  // namespace

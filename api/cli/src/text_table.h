@@ -11,6 +11,7 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
   // Columns that are texts; of the others, the first is one too.
   std::vector<bool> left = {};
+  int width = 0;  // longer lines are cut, with an ellipsis; 0: none is
 };
 
 // Columns as wide as their widest cell, two spaces between them; the first one and texts to the

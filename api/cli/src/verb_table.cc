@@ -99,7 +99,8 @@ std::vector<Verb> LookingVerbs() {
        .page = "plimsoll-why",
        .words = {Dep(), {"INSTANCE", true, Completes::kInstance}},
        .flags = {Value("--since", "", "DURATION", "how far to look back for changes (10m)"),
-                 Story(), Color()},
+                 Switch("--brief", "only what decides: no steps, no history, no advice"), Story(),
+                 Color()},
        .notes = {"Without INSTANCE it tells of the one that is closest to its limit. Nothing is "
                  "changed."},
        .examples = {"plimsoll why payments-db", "plimsoll why payments-db checkout-0 --since 1h"}},
@@ -297,7 +298,7 @@ const std::vector<std::pair<std::string, std::string>>& ExitTable() {
       {"3", "not found"},
       {"4", "conflict, or a precondition that does not hold"},
       {"5", "not authenticated, or not allowed"},
-      {"6", "the controller is not reachable, or does not answer in time"},
+      {"6", "the controller is not reachable or not to be trusted, or has no time for an answer"},
       {"7", "invalid configuration"},
       {"8", "a check found something"},
       {"130", "interrupted"},

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "api/cli/src/humane.h"
 #include "api/cli/src/text_table.h"
@@ -15,6 +16,9 @@ namespace plimsoll::cli {
 namespace {
 
 constexpr std::size_t kSharesMax = 10;
+// Titles of what Brief() ends before.
+constexpr char kSteps[] = "Step by step";
+constexpr char kAdvice[] = "What to do";
 
 // As the API has it, or "none": a number that is not there is none.
 std::string NumeralAt(const Json& value, const std::string& pointer) {
@@ -113,6 +117,19 @@ std::string OverrideText(const WhyFacts& facts) {
                       ", because: ", TextAt(pin, "/reason"), ".");
 }
 
+// Shares move by being lowered first, so a limit may be on its way.
+std::string OnItsWay(const Json& row) {
+  const double limit = NumberAt(row, "/enforced");
+  const double share = NumberAt(row, "/quota_share");
+  const std::string bound =
+      absl::StrCat(NumeralAt(row, "/enforced"), " to ", NumeralAt(row, "/quota_share"));
+  if (limit < share) {
+    return absl::StrCat(" Its limit is on the way from ", bound,
+                        ": others have to give up theirs first.");
+  }
+  return limit > share ? absl::StrCat(" Its limit is on the way down from ", bound, ".") : "";
+}
+
 std::string Decides(const WhyFacts& facts, const Json& row) {
   const std::string binding = TextAt(row, "/binding_constraint");
   if (binding == "QUOTA") {
@@ -120,7 +137,8 @@ std::string Decides(const WhyFacts& facts, const Json& row) {
     const bool short_of = NumberAt(row, "/wanted") > NumberAt(row, "/quota_share");
     return absl::StrCat("The quota decides: its share is ", NumeralAt(row, "/quota_share"), " of ",
                         NumeralAt(facts.dependency, "/quota/capacity"),
-                        short_of ? ", and it could use " + NumeralAt(row, "/wanted") : "", ".");
+                        short_of ? ", and it could use " + NumeralAt(row, "/wanted") : "", ".",
+                        At(row, "/enforced").is_number() ? OnItsWay(row) : "");
   }
   if (binding == "OVERRIDE") return OverrideText(facts);
   if (binding == "CEILING") {
@@ -269,7 +287,7 @@ WhySection StepSection(const WhyFacts& facts, const Json& row) {
     table.rows.push_back({TextAt(step, "/name"), NumeralAt(step, "/value"), TextAt(step, "/text")});
   }
   table.rows.push_back({"enforced", NumeralAt(row, "/enforced"), ""});
-  return {"Step by step", Lines(table)};
+  return {kSteps, Lines(table)};
 }
 
 WhySection Holders(const WhyFacts& facts, const Json& row) {
@@ -309,6 +327,10 @@ WhySection AboutRow(const WhyFacts& facts, const Json& row) {
   WhySection section{
       absl::StrCat(TextAt(row, "/instance_id"), service.empty() ? "" : " of ", service),
       {Fill(row), Decides(facts, row)}};
+  if (!At(row, "/enforced").is_number()) {
+    section.lines.back() =
+        absl::StrReplaceAll(section.lines.back(), {{" decides", " would decide"}});
+  }
   if (At(row, "/fenced") == Json(true)) {
     section.lines.push_back(
         "A newer session of this instance has taken its place: it gets nothing.");
@@ -347,7 +369,15 @@ WhyStory TellWhy(const WhyFacts& facts, const Json* row) {
     story.sections.push_back(LawSaw(facts, *row));
     if (At(facts.quota, "/capacity").is_number()) story.sections.push_back(Holders(facts, *row));
   }
-  story.sections.push_back({"What to do", AdviceFor(facts, row)});
+  story.sections.push_back({kAdvice, AdviceFor(facts, row)});
+  return story;
+}
+
+WhyStory Brief(WhyStory story) {
+  const auto end = std::find_if(
+      story.sections.begin(), story.sections.end(),
+      [](const WhySection& one) { return one.title == kSteps || one.title == kAdvice; });
+  story.sections.erase(end, story.sections.end());
   return story;
 }
 

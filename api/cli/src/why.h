@@ -39,6 +39,9 @@ const Json* ChooseRow(const std::vector<Json>& limits, const std::string& instan
 // last, what the law saw, who holds the quota, and what to do. Pure.
 WhyStory TellWhy(const WhyFacts& facts, const Json* row);
 
+// What decides, without steps, history and advice. Pure.
+WhyStory Brief(WhyStory story);
+
 std::string ToText(const WhyStory& story);
 Json ToJson(const WhyStory& story, const WhyFacts& facts, const Json* row);
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "api/cli/src/exit_status.h"
 #include "api/cli/src/json.h"
@@ -95,9 +97,9 @@ TEST_F(CommandLineTest, AProblemIsOneLineWithItsRequestAndAnExitStatusOfItsOwn) 
            Case{404, "NOT_FOUND", kExitNotFound, "plimsoll get dependencies"},
            Case{409, "MANAGED_BY_FILE", kExitConflict, "change the controller's file"},
            Case{412, "ETAG_MISMATCH", kExitConflict, "look again"},
-           Case{429, "RATE_LIMITED", kExitFailure, "try again in 3 s"},
+           Case{429, "RATE_LIMITED", kExitUnreachable, "try again in 3 s"},
            Case{500, "INTERNAL", kExitFailure, ""},
-           Case{503, "NOT_READY", kExitFailure, "try again in 3 s"},
+           Case{503, "NOT_READY", kExitUnreachable, "try again in 3 s"},
        }) {
     FakeTerminal terminal;
     terminal.rest.Answer(
@@ -402,6 +404,42 @@ TEST_F(CommandLineTest, TopDrawsTableAfterTable) {
   terminal_.out_is_terminal = true;
   EXPECT_EQ(Run({"top", "-d", "payments-db", "--count", "1", "--color", "never"}), kExitFine);
   EXPECT_THAT(out(), AllOf(HasSubstr("\x1b[H"), HasSubstr("checkout-1")));
+}
+
+TEST_F(CommandLineTest, TopFitsTheTerminal) {
+  terminal_.out_is_terminal = true;
+  terminal_.size = {5, 20};
+  EXPECT_EQ(Run({"top", "-d", "payments-db", "--count", "1", "--color", "never"}), kExitFine);
+  EXPECT_EQ(std::count(out().begin(), out().end(), '\n'), 4) << out();
+  EXPECT_THAT(out(), AllOf(HasSubstr("NAME         MODE  …\x1b[K"), HasSubstr("and 5 more lines")));
+  EXPECT_EQ(Run({"get", "dependencies", "-o", "wide", "--color", "never"}), kExitFine);
+  EXPECT_THAT(out(), AllOf(HasSubstr("ORIGIN"), Not(HasSubstr("…")))) << "asked for in full";
+}
+
+TEST_F(CommandLineTest, TopGoesOnWhileAControllerRestarts) {
+  rest().Answer(kFirstPage, 503, R"({"code":"NOT_READY","detail":"stopping"})");
+  rest().Answer(kFirstPage, 200, R"({"items":[],"next_page_token":""})");
+  EXPECT_EQ(Run({"top", "--count", "3"}), kExitFine);
+  EXPECT_THAT(error(), HasSubstr("plimsoll: stopping; try again (NOT_READY)"));
+  rest().GoAway();
+  EXPECT_EQ(Run({"top", "--count", "3"}), kExitUnreachable) << "it was never there";
+}
+
+TEST_F(CommandLineTest, WhatIsOnlyObservedEnforcesNothing) {
+  Json observed = Json::parse(AnswerBody("dependency"));
+  observed["mode"] = "OBSERVE";
+  observed["status"]["enforced"] = 0;
+  rest().Answer("GET /v1/dependencies/observed", 200, observed.dump());
+  EXPECT_EQ(Run({"get", "dependencies", "observed", "--no-headers"}), kExitFine);
+  EXPECT_THAT(out(), testing::ContainsRegex("OBSERVE +[A-Z_]+ +[0-9]+ +[0-9]+ +- "));
+  EXPECT_EQ(Run({"get", "dependencies", "observed", "-o", "json"}), kExitFine);
+  EXPECT_EQ(Json::parse(out())["status"]["enforced"], 0) << "as it came";
+}
+
+TEST_F(CommandLineTest, WhyInBriefTellsWhatDecidesAndNoMore) {
+  EXPECT_EQ(Run({"why", "payments-db", "checkout-0", "--brief"}), kExitFine);
+  EXPECT_THAT(out(), AllOf(HasSubstr("are refused"), HasSubstr("The quota decides"),
+                           Not(HasSubstr("Step by step")), Not(HasSubstr("What to do"))));
 }
 
 TEST_F(CommandLineTest, RawRequestsPassAsTheyAre) {

@@ -77,6 +77,7 @@ int FakeTerminal::Run(const std::vector<std::string>& arguments) {
       .out = [this](const std::string& text) { out += text; },
       .error = [this](const std::string& text) { error += text; },
       .out_is_terminal = out_is_terminal,
+      .out_size = [this] { return size; },
       .in_is_terminal = in_is_terminal,
       .read_line = [this] { return typed; },
       .read_file = [this](const std::string& path) -> absl::StatusOr<std::string> {

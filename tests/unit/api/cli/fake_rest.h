@@ -52,6 +52,7 @@ class FakeTerminal {
   std::map<std::string, std::string> files;
   std::string typed;  // what somebody answers
   bool out_is_terminal = false;
+  TerminalSize size;
   bool in_is_terminal = false;
   Connection connection;  // the last one
   ManualClock clock;      // 2026-11-29T17:20:23Z

@@ -36,6 +36,18 @@ TEST(WhyTest, ASupersededSessionIsNeverPreferred) {
   EXPECT_EQ(TextAt(*ChooseRow(facts.limits, ""), "/instance_id"), "checkout-1");
 }
 
+TEST(WhyTest, ALimitThatIsNotItsShareYetIsSaidToBeOnItsWay) {
+  WhyFacts facts = QuotaBinds();
+  facts.limits[0]["enforced"] = 36;
+  EXPECT_THAT(Tell(facts, "checkout-0"),
+              HasSubstr("on the way from 36 to 38: others have to give"));
+  facts.limits[0]["enforced"] = 40;
+  EXPECT_THAT(Tell(facts, "checkout-0"), HasSubstr("on the way down from 40 to 38."));
+  facts.limits[0]["enforced"] = nullptr;
+  EXPECT_THAT(Tell(facts, "checkout-0"),
+              AllOf(HasSubstr("The quota would decide: its share"), Not(HasSubstr("on the way"))));
+}
+
 // Each constraint says who decides and what to do about it, and not what to do about another one.
 TEST(WhyTest, EachConstraintHasItsSentenceAndItsAdvice) {
   struct Case {
