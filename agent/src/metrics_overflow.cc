@@ -1,15 +1,11 @@
 #include "agent/src/metrics_overflow.h"
 
 #include <algorithm>
-#include <cstddef>
+
+#include "plimsoll/core/add_each.h"
 
 namespace plimsoll::internal {
 namespace {
-
-template <typename Array>
-void AddEach(const Array& from, Array& into) {
-  for (std::size_t i = 0; i < from.size(); ++i) into[i] += from[i];
-}
 
 void Add(const DurationCounts& from, DurationCounts& into) {
   AddEach(from.counts, into.counts);

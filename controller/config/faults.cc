@@ -98,19 +98,19 @@ std::vector<Fault> Faults::Sorted() const {
   return sorted;
 }
 
+Faults::Place Faults::PlaceOf(const Fault& fault, const std::string& file) const {
+  const auto origin = FindClosest(origins_, fault.pointer);
+  if (origin == origins_.end()) return {file, fault.pointer};
+  const auto& [pointer, from] = *origin;
+  return {from.name, from.pointer + fault.pointer.substr(pointer.size()), from.has_lines};
+}
+
 std::vector<std::string> Faults::ToLines(const std::string& file) const {
   std::vector<std::string> lines;
   for (const Fault& fault : Sorted()) {
-    const auto origin = FindClosest(origins_, fault.pointer);
-    if (origin == origins_.end()) {
-      lines.push_back(absl::StrCat(file, ShowMark(fault.mark), ": ", ShowPointer(fault.pointer),
-                                   fault.message));
-      continue;
-    }
-    const auto& [pointer, from] = *origin;
-    const std::string place = from.has_lines ? ShowMark(fault.mark) : "";
-    const std::string there = from.pointer + fault.pointer.substr(pointer.size());
-    lines.push_back(absl::StrCat(from.name, place, ": ", ShowPointer(there), fault.message));
+    const Place place = PlaceOf(fault, file);
+    lines.push_back(absl::StrCat(place.name, place.has_lines ? ShowMark(fault.mark) : "", ": ",
+                                 ShowPointer(place.pointer), fault.message));
   }
   return lines;
 }

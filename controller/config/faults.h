@@ -70,6 +70,14 @@ class Faults {
   bool empty() const { return faults_.empty(); }
   // In the order of the file.
   std::vector<Fault> Sorted() const;
+  // Where somebody will look for a fault: in `file`, or where it comes from, under the pointer that
+  // it has there.
+  struct Place {
+    std::string name;
+    std::string pointer;
+    bool has_lines = true;
+  };
+  Place PlaceOf(const Fault& fault, const std::string& file) const;
   // One line each, as "FILE:LINE:COLUMN: POINTER: MESSAGE", in the order of the file; "ORIGIN:
   // POINTER: MESSAGE" for what is not from a file, which comes first.
   std::vector<std::string> ToLines(const std::string& file) const;

@@ -177,28 +177,51 @@ void Check(Policy policy, absl::Duration lease, const std::string& pointer, Faul
   ReportViolations(Validate(policy, lease), pointer, kDefaults, faults);
 }
 
-void ReadName(MapReader& map, const std::string& pointer, DependencyId& name, Faults& faults) {
-  map.Text("name", name.value);
-  const YamlNode* const node = map.Find("name");
-  if (node == nullptr) {
-    faults.Add(pointer, "has no \"name\"", FaultCode::kRequired);
-  } else if (node->kind == YamlNode::Kind::kScalar && node->text.empty()) {
-    faults.Add(map.Pointer("name"), "must not be empty");
+// One item of "dependencies": of one name, or of all that match a pattern.
+struct PolicyItem {
+  std::string pattern;  // empty: it has a name
+  Policy policy;
+};
+
+void ReadName(MapReader& map, const std::string& key, std::string& target, Faults& faults) {
+  map.Text(key, target);
+  const YamlNode* const node = map.Find(key);
+  if (node != nullptr && node->kind == YamlNode::Kind::kScalar && node->text.empty()) {
+    faults.Add(map.Pointer(key), "must not be empty");
   }
 }
 
-Policy ReadDependency(const YamlNode& node, const std::string& pointer, Policy policy,
-                      Faults& faults) {
-  MapReader map(node, pointer, faults);
-  if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) {
-    ReadName(map, pointer, policy.name, faults);
+void ReadNames(MapReader& map, const std::string& pointer, PolicyItem& item, Faults& faults) {
+  ReadName(map, "name", item.policy.name.value, faults);
+  ReadName(map, "match", item.pattern, faults);
+  const bool named = map.Find("name") != nullptr;
+  const bool matching = map.Find("match") != nullptr;
+  if (!named && !matching) {
+    faults.Add(pointer, "has no \"name\", and no \"match\" for all whose names are like a pattern",
+               FaultCode::kRequired);
+  } else if (named && matching) {
+    faults.Add(map.Pointer("match"), "has a \"name\" as well: one of the two must go",
+               FaultCode::kConflict);
+  } else if (matching && !item.pattern.empty() && !IsPattern(item.pattern)) {
+    faults.Add(map.Pointer("match"),
+               absl::StrCat("must be a pattern such as \"search-*\": letters, digits, '.', '_', "
+                            "'~', '-', '*' for any text and '?' for one character, not ",
+                            Quoted(item.pattern), "; what has no '*' or '?' is a \"name\""));
   }
-  map.Text("description", policy.description);
-  ReadSettings(map, policy, faults);
-  map.Later({"match"});
+}
+
+PolicyItem ReadItem(const YamlNode& node, const std::string& pointer, const Policy& defaults,
+                    Faults& faults) {
+  MapReader map(node, pointer, faults);
+  PolicyItem item{"", defaults};
+  if (node.kind == YamlNode::Kind::kMap || node.kind == YamlNode::Kind::kNull) {
+    ReadNames(map, pointer, item, faults);
+  }
+  map.Text("description", item.policy.description);
+  ReadSettings(map, item.policy, faults);
   map.Finish();
-  FitInitial(policy);
-  return policy;
+  FitInitial(item.policy);
+  return item;
 }
 
 // "quota.services.web.v2.weight" is quota/services/web.v2/weight: names may have dots.
@@ -264,7 +287,8 @@ Policy ReadDependency(MapReader map, Policy policy, absl::Duration lease, Faults
   }
   map.Text("description", policy.description);
   ReadSettings(map, policy, faults);
-  map.Ignore({"status", "revision", "origin", "create_time", "update_time", "override"});
+  map.Ignore(
+      {"status", "revision", "origin", "template", "create_time", "update_time", "override"});
   map.Finish();
   FitInitial(policy);
   ReportViolations(Validate(policy, lease), "", "", faults);
@@ -285,7 +309,7 @@ void ReadQuotaOf(MapReader map, Policy& policy, absl::Duration lease, Faults& fa
   }
 }
 
-PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {
+PolicyList ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults) {
   MapReader defaults_map = top.Map("defaults");
   ReadSettings(defaults_map, defaults, faults);
   defaults_map.Finish();
@@ -293,23 +317,29 @@ PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Fa
   const std::vector<YamlNode>& items = top.List("dependencies");
   // Without dependencies nobody else would look at the defaults.
   if (items.empty()) Check(defaults, lease, kDefaults, faults);
-  PolicySet policies;
-  std::map<DependencyId, std::size_t> seen;
+  PolicyList list{{}, {}, defaults};
+  std::map<std::string, std::size_t> seen;  // no pattern is a name
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string pointer = absl::StrCat("/dependencies/", i);
-    const Policy policy = ReadDependency(items[i], pointer, defaults, faults);
-    Check(policy, lease, pointer, faults);
-    if (policy.name.empty()) continue;
-    const auto [first, is_new] = seen.emplace(policy.name, i);
+    const PolicyItem item = ReadItem(items[i], pointer, defaults, faults);
+    Check(item.policy, lease, pointer, faults);
+    const bool is_template = !item.pattern.empty();
+    const std::string& name = is_template ? item.pattern : item.policy.name.value;
+    if (name.empty()) continue;
+    const auto [first, is_new] = seen.emplace(name, i);
     if (!is_new) {
-      faults.Add(pointer + "/name",
-                 absl::StrCat(Quoted(policy.name.value), " is taken by /dependencies/",
-                              first->second, ": names must be unique"),
+      faults.Add(pointer + (is_template ? "/match" : "/name"),
+                 absl::StrCat(Quoted(name), " is taken by /dependencies/", first->second, ": ",
+                              is_template ? "patterns" : "names", " must be unique"),
                  FaultCode::kConflict);
     }
-    policies.emplace(policy.name, policy);
+    if (is_template) {
+      list.templates.emplace(name, item.policy);
+    } else {
+      list.policies.emplace(item.policy.name, item.policy);
+    }
   }
-  return policies;
+  return list;
 }
 
 }  // namespace plimsoll

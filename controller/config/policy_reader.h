@@ -6,12 +6,20 @@
 #include "absl/time/time.h"
 #include "controller/config/map_reader.h"
 #include "plimsoll/controller/policy.h"
+#include "plimsoll/controller/templates.h"
 
 namespace plimsoll {
 
+// What a file says of dependencies.
+struct PolicyList {
+  PolicySet policies;
+  TemplateSet templates;
+  Policy defaults;  // what a dependency is that sets nothing
+};
+
 // Reads the sections "defaults" and "dependencies" of the top map, and reports what is wrong with
-// them. `defaults` is what a dependency is that sets nothing; `lease` that of agents.lease.
-PolicySet ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults);
+// them. `defaults` is what they begin with; `lease` that of agents.lease.
+PolicyList ReadPolicies(MapReader& top, Policy defaults, absl::Duration lease, Faults& faults);
 
 // Reads a map that is one policy, with the keys of a dependency but for its name, and reports what
 // is wrong with it. `policy` is what holds where the map sets nothing.

@@ -16,6 +16,9 @@ namespace {
 
 constexpr double kRateMax = 1e6;
 constexpr char kAnonymousName[] = "anonymous";
+// What is shorter can be guessed by whoever reads the file of hashes.
+constexpr std::size_t kTokenLengthMin = 16;
+
 const std::vector<std::pair<std::string, Role>>& Roles() {
   static const auto& roles = *new std::vector<std::pair<std::string, Role>>{
       {"viewer", Role::kViewer}, {"agent", Role::kAgent}, {"operator", Role::kOperator}};
@@ -51,6 +54,34 @@ void ReadIdentities(MapReader& auth, AccessConfig& access, Faults& faults) {
     ReadIdentity(map, rule.name, rule.role, faults);
     map.Finish();
     access.certificates.push_back(std::move(rule));
+  }
+}
+
+bool HasToken(const std::vector<TokenRule>& tokens, const TokenHash& hash) {
+  return std::any_of(tokens.begin(), tokens.end(),
+                     [&hash](const TokenRule& other) { return other.sha256 == hash; });
+}
+
+// Only the hash is kept.
+void ReadTokensOfEnvironment(MapReader& auth, const VariableLookup& variables, AccessConfig& access,
+                             Faults& faults) {
+  const std::vector<YamlNode>& items = auth.List("tokens");
+  access.has_tokens = !items.empty();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    MapReader map(items[i], Below(auth.Pointer("tokens"), absl::StrCat(i)), faults);
+    TokenRule rule;
+    ReadIdentity(map, rule.name, rule.role, faults);
+    const std::optional<std::string> token = ReadSecret(map, "token", variables, faults);
+    map.Finish();
+    if (!token.has_value()) continue;
+    rule.sha256 = HashToken(*token);
+    if (const absl::Status usable = CheckToken(*token); !usable.ok()) {
+      faults.Add(map.Pointer("token"),
+                 absl::StrCat("the variable has no token: ", std::string(usable.message())));
+    } else if (HasToken(access.tokens, rule.sha256)) {
+      faults.Add(map.Pointer("token"), "another entry has the same token", FaultCode::kConflict);
+    }
+    access.tokens.push_back(std::move(rule));
   }
 }
 
@@ -109,8 +140,21 @@ bool IsLoopback(const std::string& address) {
   return absl::StartsWith(address, "127.") || address == "::1";
 }
 
-void ReadAuth(MapReader auth, AccessConfig& access, Faults& faults) {
+absl::Status CheckToken(const std::string& token) {
+  if (token.size() < kTokenLengthMin) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a token must have at least ", kTokenLengthMin, " characters"));
+  }
+  const bool sendable =
+      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  if (sendable) return absl::OkStatus();
+  return absl::InvalidArgumentError("a token must not have spaces or letters beyond ASCII");
+}
+
+void ReadAuth(MapReader auth, const VariableLookup& variables, AccessConfig& access,
+              Faults& faults) {
   auth.Text("tokens_file", access.tokens_file);
+  ReadTokensOfEnvironment(auth, variables, access, faults);
   ReadIdentities(auth, access, faults);
   ReadAnonymous(auth, access, faults);
   auth.Finish();
@@ -187,9 +231,7 @@ absl::StatusOr<std::vector<TokenRule>> ParseTokens(const std::string& text,
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string pointer = Below("/tokens", absl::StrCat(i));
       const TokenRule rule = ReadToken(MapReader(items[i], pointer, faults), faults);
-      const bool twice = std::any_of(tokens.begin(), tokens.end(), [&rule](const TokenRule& other) {
-        return other.sha256 == rule.sha256 && rule.sha256 != TokenHash{};
-      });
+      const bool twice = rule.sha256 != TokenHash{} && HasToken(tokens, rule.sha256);
       if (twice) faults.Add(Below(pointer, "sha256"), "another entry has the same token");
       tokens.push_back(rule);
     }

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "controller/config/faults.h"
 #include "controller/config/map_reader.h"
+#include "controller/main/secret.h"
 #include "plimsoll/http/server.h"
 
 namespace plimsoll {
@@ -15,6 +16,8 @@ namespace plimsoll {
 // and `metrics` belongs to them. The files they name are not read yet.
 struct AccessConfig {
   std::string tokens_file;
+  bool has_tokens = false;                    // auth.tokens lists some
+  std::vector<TokenRule> tokens;              // those of them whose variables were looked at
   std::vector<CertificateRule> certificates;  // auth.identities
   std::set<Role> anonymous;                   // auth.allow_anonymous
   bool metrics_require_auth = false;
@@ -23,7 +26,8 @@ struct AccessConfig {
 
   // There is a way to prove who one is.
   bool asks_for_credentials() const {
-    return !tokens_file.empty() || (!tls.client_ca_file.empty() && !certificates.empty());
+    return !tokens_file.empty() || has_tokens ||
+           (!tls.client_ca_file.empty() && !certificates.empty());
   }
 };
 
@@ -32,8 +36,14 @@ bool IsTokenName(const std::string& name);
 // 127.0.0.0/8 and ::1.
 bool IsLoopback(const std::string& address);
 
-// Read their sections; what is wrong goes to `faults`.
-void ReadAuth(MapReader auth, AccessConfig& access, Faults& faults);
+// Whether this can be a token: long enough not to be guessed from its hash, and fit for a header.
+// The message does not show it.
+absl::Status CheckToken(const std::string& token);
+
+// Read their sections; what is wrong goes to `faults`. Without `variables`, tokens of the
+// environment are only checked for their form.
+void ReadAuth(MapReader auth, const VariableLookup& variables, AccessConfig& access,
+              Faults& faults);
 void ReadTls(MapReader tls, AccessConfig& access, Faults& faults);
 void ReadRateLimit(MapReader limit, RateLimit& target, Faults& faults);
 // What only shows when all sections are read.
@@ -44,7 +54,7 @@ void CheckAccess(const AccessConfig& access, Faults& faults);
 std::string ExposureFault(const ListenAddress& address, Role role, const AccessConfig& access);
 
 // The rules for listeners at these addresses. On loopback everything is open unless somebody asked
-// for credentials. `tokens` are those of the file.
+// for credentials. `tokens` are all there are.
 AccessRules MakeAccessRules(const AccessConfig& access, const ListenAddress& api,
                             const ListenAddress& agents, std::vector<TokenRule> tokens);
 

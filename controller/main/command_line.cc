@@ -34,7 +34,8 @@ constexpr Flag kFlags[] = {
     {"--sources", nullptr, "with config print: where each setting comes from",
      &CommandLine::sources, nullptr},
     {"--dev", nullptr,
-     "other defaults: state in memory, leases of 2s; the configuration still wins",
+     "other defaults: state in memory, leases of 2s, a policy for every dependency that agents ask "
+     "for; the configuration still wins",
      &CommandLine::dev, nullptr},
     {"--init", nullptr,
      "make an empty store for a fleet that has never been granted anything, and end",

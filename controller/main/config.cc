@@ -18,11 +18,15 @@
 #include "controller/config/read_file.h"
 #include "controller/config/scalars.h"
 #include "controller/config/yaml_tree.h"
+#include "controller/main/config_overlay.h"
 
 namespace plimsoll {
 namespace {
 
 constexpr int kConnectionsMax = 1'000'000;
+
+// Fits every dependency.
+constexpr char kOpenPattern[] = "*";
 
 // FNV-1a: to see whether two controllers were started with the same text, not a proof.
 std::string Fingerprint(const std::string& text) {
@@ -201,14 +205,25 @@ void ReadLog(MapReader log, Config& config) {
   log.Finish();
 }
 
+// Who tries it has no dependencies yet, and should see the first one limited.
+void ReadDependencies(MapReader& top, const YamlNode& root, Profile profile, Config& config,
+                      Faults& faults) {
+  PolicyList list = ReadPolicies(top, DefaultPolicy(profile), config.core.lease, faults);
+  const bool unsaid = FindNode(root, "/dependencies") == nullptr;
+  if (unsaid && profile == Profile::kDevelopment) list.templates[kOpenPattern] = list.defaults;
+  config.policies = std::move(list.policies);
+  config.templates = std::move(list.templates);
+}
+
 // Core options have names without their section, but for "events.keep".
 void ReportCoreViolations(const CoreOptions& core, Faults& faults) {
   ReportViolations(Validate(core), "/agents", "", faults);
 }
 
-void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faults) {
+void ReadTop(const YamlNode& root, Profile profile, const VariableLookup& variables, Config& config,
+             Faults& faults) {
   MapReader top(root, "", faults);
-  ReadAuth(top.Map("auth"), config.access, faults);
+  ReadAuth(top.Map("auth"), variables, config.access, faults);
   ReadTls(top.Map("tls"), config.access, faults);
   CheckAccess(config.access, faults);
   ReadListen(top.Map("listen"), config.access, config.server, faults);
@@ -226,7 +241,7 @@ void ReadTop(const YamlNode& root, Profile profile, Config& config, Faults& faul
   ReadTimeseries(top.Map("timeseries"), config.server, faults);
   ReadLog(top.Map("log"), config);
   ReportCoreViolations(config.core, faults);
-  config.policies = ReadPolicies(top, DefaultPolicy(profile), config.core.lease, faults);
+  ReadDependencies(top, root, profile, config, faults);
   top.Later({"include", "observe_all"});
   top.Finish();
 }
@@ -251,6 +266,7 @@ Config DefaultConfig(Profile profile) {
     config.server.state_mode = "MEMORY";
     config.core.lease = absl::Seconds(2);
     config.core.hold_max = absl::Milliseconds(200);
+    config.templates[kOpenPattern] = DefaultPolicy(profile);
   }
   config.server.tick = config.core.tick;
   return config;
@@ -261,12 +277,12 @@ YamlAdvice ConfigAdvice() {
 }
 
 Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profile profile,
-                  Faults& faults) {
+                  const VariableLookup& variables, Faults& faults) {
   Config config = DefaultConfig(profile);
   config.server.config_hash = Fingerprint(fingerprinted);
-  ReadTop(root, profile, config, faults);
+  ReadTop(root, profile, variables, config, faults);
   config.server.access =
-      MakeAccessRules(config.access, config.server.api, config.server.agents, {});
+      MakeAccessRules(config.access, config.server.api, config.server.agents, config.access.tokens);
   return config;
 }
 
@@ -280,16 +296,18 @@ absl::StatusOr<Config> ParseConfig(const std::string& text, const std::string& n
                                    Profile profile, Faults& faults) {
   Config config;
   const std::optional<YamlNode> root = ParseYaml(text, ConfigAdvice(), faults);
-  if (root.has_value()) config = ReadConfig(*root, text, profile, faults);
+  if (root.has_value()) config = ReadConfig(*root, text, profile, {}, faults);
   if (faults.empty()) return config;
   return absl::InvalidArgumentError(absl::StrJoin(faults.ToLines(name), "\n"));
 }
 
 absl::StatusOr<std::vector<TokenRule>> LoadTokens(const AccessConfig& access) {
-  if (access.tokens_file.empty()) return std::vector<TokenRule>();
+  if (access.tokens_file.empty()) return access.tokens;
   const absl::StatusOr<std::string> text = ReadFile(access.tokens_file);
   if (!text.ok()) return text.status();
-  return ParseTokens(*text, access.tokens_file);
+  absl::StatusOr<std::vector<TokenRule>> tokens = ParseTokens(*text, access.tokens_file);
+  if (tokens.ok()) tokens->insert(tokens->end(), access.tokens.begin(), access.tokens.end());
+  return tokens;
 }
 
 absl::Status LoadReferences(Config& config) {
@@ -303,6 +321,17 @@ absl::Status LoadReferences(Config& config) {
   if (!tls.ok()) return tls.status();
   server.tls = *std::move(tls);
   return absl::OkStatus();
+}
+
+std::string ValidText(const std::string& file, const Config& config) {
+  const auto count = [](std::size_t n, const char* one, const char* more) {
+    return absl::StrCat(n, " ", n == 1 ? one : more);
+  };
+  const std::size_t templates = config.templates.size();
+  return absl::StrCat(file, ": valid, ",
+                      count(config.policies.size(), "dependency", "dependencies"),
+                      templates == 0 ? "" : ", ",
+                      templates == 0 ? "" : count(templates, "template", "templates"), "\n");
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile) {

@@ -10,6 +10,7 @@
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
+#include "plimsoll/controller/templates.h"
 #include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/server.h"
 
@@ -34,9 +35,11 @@ struct Config {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
   PolicySet policies;
+  TemplateSet templates;
   // Where each setting is from; filled in by LoadLayered().
   std::vector<ConfigEntry> entries;
-  // What the file says of "defaults", if it does, and of each dependency, as JSON.
+  // What the file says of "defaults", if it does, and of each dependency, as JSON; and the template
+  // that holds where it names no dependencies.
   std::vector<ConfigEntry> policy_entries;
   // What is no fault, but should be looked at; one line each.
   std::vector<std::string> warnings;
@@ -45,7 +48,9 @@ struct Config {
 // Which defaults a file starts from. The file wins over both.
 enum class Profile {
   kProduction,
-  kDevelopment,  // state in memory, and leases so short that one sees them end
+  // State in memory, leases so short that one sees them end, and a template for all dependencies
+  // until the file has "dependencies".
+  kDevelopment,
 };
 
 // The configuration of an empty file.
@@ -65,14 +70,15 @@ Policy DefaultPolicy(Profile profile);
 
 // What ParseConfig() does with a file that has been parsed already; `fingerprinted` is what its
 // hash is made of. Only if nothing was added to `faults` may the result be used. Pure.
+// Without `variables`, what the environment has is not looked at.
 Config ReadConfig(const YamlNode& root, const std::string& fingerprinted, Profile profile,
-                  Faults& faults);
+                  const VariableLookup& variables, Faults& faults);
 
 // What a file of ours says at least, for messages.
 YamlAdvice ConfigAdvice();
 
-// The tokens of the file that the configuration names, if it does. Errors have one line per fault,
-// and never show what might be a token.
+// The tokens of the configuration, and of the file that it names, if it does. Errors have one line
+// per fault, and never show what might be a token.
 absl::StatusOr<std::vector<TokenRule>> LoadTokens(const AccessConfig& access);
 
 // Reads the files that a configuration refers to, tokens and certificates, into `config.server`.
@@ -82,5 +88,8 @@ absl::Status LoadReferences(Config& config);
 // read.
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile);
 absl::StatusOr<Config> LoadConfig(const std::string& path, Profile profile, Faults& faults);
+
+// "FILE: valid, 2 dependencies, 1 template\n": what a check says in the end.
+std::string ValidText(const std::string& file, const Config& config);
 
 }  // namespace plimsoll

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,34 @@ std::vector<std::string> FilesOf(const std::string& pattern) {
   }
   ::globfree(&found);
   return files;
+}
+
+bool IsPlainPattern(const std::filesystem::path& pattern) {
+  return pattern.is_relative() && std::find(pattern.begin(), pattern.end(), "..") == pattern.end();
+}
+
+// What a sent text may include. Its faults show what they are about, so no other file may be read.
+bool LiesIn(const std::filesystem::path& folder, const std::string& file) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(file, error);
+  if (error || !std::filesystem::is_regular_file(real, error)) return false;
+  const auto real_folder = std::filesystem::canonical(folder.empty() ? "." : folder, error);
+  if (error) return false;
+  const auto [end, unused] =
+      std::mismatch(real_folder.begin(), real_folder.end(), real.begin(), real.end());
+  const std::string kind = real.extension().string();
+  return end == real_folder.end() && (kind == ".yaml" || kind == ".yml" || kind == ".json");
+}
+
+// Why this pattern cannot be followed; empty if it can.
+std::string WhyNot(const std::string& path, const std::string& pattern, IncludeRule rule) {
+  if (rule == IncludeRule::kAnywhere) return "";
+  if (path.empty())
+    return "there is no configuration file whose folder could be meant: leave it out";
+  if (IsPlainPattern(pattern)) return "";
+  return "a text that was sent may include files of the folder of the configuration and below, by "
+         "a "
+         "relative pattern without \"..\": check others with plimsoll-controller --check-config";
 }
 
 // The value of "include", which is taken out of the map.
@@ -96,7 +125,8 @@ void ReadInclude(const std::string& file, YamlNode& dependencies, Faults& faults
 
 }  // namespace
 
-std::string ReadIncludes(const std::string& path, YamlNode& root, Faults& faults) {
+std::string ReadIncludes(const std::string& path, YamlNode& root, Faults& faults,
+                         IncludeRule rule) {
   const std::optional<YamlNode> value = Take(root);
   if (!value.has_value()) return "";
   const std::string pointer = Below("", kInclude);
@@ -104,6 +134,10 @@ std::string ReadIncludes(const std::string& path, YamlNode& root, Faults& faults
   if (!pattern.ok() || pattern->empty()) {
     faults.Add(pointer, absl::StrCat("must be a pattern of files such as \"conf.d/*.yaml\", not ",
                                      Describe(*value)));
+    return "";
+  }
+  if (const std::string why = WhyNot(path, *pattern, rule); !why.empty()) {
+    faults.Add(pointer, why);
     return "";
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -114,6 +148,12 @@ std::string ReadIncludes(const std::string& path, YamlNode& root, Faults& faults
   std::string texts;
   YamlNode* const dependencies = DependenciesOf(root);
   for (const std::string& file : files) {
+    if (rule == IncludeRule::kOwnFolder && !LiesIn(folder, file)) {
+      faults.Add(pointer, absl::StrCat(Quoted(file),
+                                       " is no file ending in .yaml, .yml or .json in "
+                                       "the folder of the configuration or below it"));
+      continue;
+    }
     if (dependencies != nullptr) ReadInclude(file, *dependencies, faults, texts);
   }
   return texts;

@@ -10,6 +10,7 @@ namespace {
 constexpr unsigned kLive = ConfigKey::kLive;
 constexpr unsigned kRestart = ConfigKey::kRestart;
 constexpr unsigned kLater = ConfigKey::kLater;
+constexpr unsigned kSecret = ConfigKey::kSecret;
 
 std::vector<ConfigKey> AccessKeys() {
   return {
@@ -31,6 +32,9 @@ std::vector<ConfigKey> AccessKeys() {
        "1.2 is safe with the ciphers that are offered, and what older clients speak."},
       {"auth.tokens_file", KeyType::kText, "", nullptr, "", kLive,
        "A file of hashed bearer tokens."},
+      {"auth.tokens", KeyType::kMaps, "[]", nullptr, "", kLive | kSecret,
+       "Bearer tokens that variables of the environment have, beside those of the file: a list of "
+       "{name, role, token}, where token is \"${VARIABLE}\" and nothing else."},
       {"auth.identities", KeyType::kMaps, "[]", nullptr, "", kLive,
        "Who has which client certificate, and its role: a list of {san, name, role}."},
       {"auth.allow_anonymous", KeyType::kWords, "[]", nullptr, "viewer|agent|operator", kLive,
@@ -85,7 +89,7 @@ std::vector<ConfigKey> ServiceKeys() {
       {"agents.sessions_max", KeyType::kWhole, "10000", nullptr, "1 to 1000000", kRestart,
        "Instances that may be registered; more are refused. Bounds memory and the time of a tick."},
       {"agents.dependencies_max", KeyType::kWhole, "200", nullptr, "1 to 10000", kRestart,
-       "Dependencies that one instance may ask for."},
+       "Dependencies that one instance may ask for, and that templates may make, all together."},
       {"agents.connections_max", KeyType::kWhole, "12000", nullptr, "1 to 1000000", kRestart,
        "Connections of agents that may be open: more than sessions, for restarts that overlap."},
       {"state.mode", KeyType::kWord, "embedded", "memory", "embedded|memory", kRestart,

@@ -30,7 +30,7 @@ struct ConfigKey {
   enum Traits : unsigned {
     kLive = 0,     // a reload changes it
     kRestart = 1,  // a change waits for a restart
-    kSecret = 2,   // never shown
+    kSecret = 2,   // never shown: it refers to variables (secret.h)
     kLater = 4,    // planned: refused so far
   };
 

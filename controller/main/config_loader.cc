@@ -1,7 +1,9 @@
 #include "controller/main/config_loader.h"
 
 #include <optional>
+#include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/config/read_file.h"
@@ -9,6 +11,7 @@
 #include "controller/main/config_include.h"
 #include "controller/main/config_keys.h"
 #include "controller/main/config_overlay.h"
+#include "controller/main/secret.h"
 
 namespace plimsoll {
 namespace {
@@ -36,7 +39,7 @@ void ReportUnknown(const EnvironmentSettings& environment, Faults& faults) {
 }
 
 std::string ShowValue(const ConfigKey& key, const YamlNode& node) {
-  if (key.Is(ConfigKey::kSecret)) return "***";
+  if (key.Is(ConfigKey::kSecret)) return ShowSecrets(node);
   return node.kind == YamlNode::Kind::kScalar ? node.text : ToJson(node);
 }
 
@@ -93,7 +96,7 @@ std::vector<ConfigEntry> MakeEntries(const EntryMaker& maker,
 }
 
 std::vector<ConfigEntry> MakePolicyEntries(const ConfigRequest& request, const YamlNode& root,
-                                           const Faults& faults) {
+                                           const Config& config, const Faults& faults) {
   std::vector<ConfigEntry> entries;
   const auto add = [&](const std::string& pointer, const YamlNode& node) {
     const auto mark = faults.places().find(pointer);
@@ -106,11 +109,36 @@ std::vector<ConfigEntry> MakePolicyEntries(const ConfigRequest& request, const Y
   };
   if (const YamlNode* const node = FindNode(root, "/defaults")) add("/defaults", *node);
   const YamlNode* const dependencies = FindNode(root, "/dependencies");
-  if (dependencies == nullptr) return entries;
+  if (dependencies == nullptr) {
+    // What nobody has written, but holds.
+    for (const auto& [pattern, policy] : config.templates) {
+      entries.push_back({"dependencies/0", absl::StrCat("{\"match\":", QuotedJson(pattern), "}"),
+                         "DEFAULT", "", false});
+    }
+    return entries;
+  }
   for (std::size_t i = 0; i < dependencies->items.size(); ++i) {
     add(absl::StrCat("/dependencies/", i), dependencies->items[i]);
   }
   return entries;
+}
+
+// Secrets of a text that somebody has sent are not looked at, or it would tell what there is.
+VariableLookup LookupOf(const ConfigRequest& request) {
+  if (request.skip_secrets || request.sent) return {};
+  return [&request](const std::string& name) -> std::optional<std::string> {
+    for (const std::string& variable : request.environment) {
+      if (absl::StartsWith(variable, name + "=")) return variable.substr(name.size() + 1);
+    }
+    return std::nullopt;
+  };
+}
+
+// What the file refers to is known, whatever it is called.
+void ForgetReferred(const YamlNode& root, EnvironmentSettings& environment) {
+  const std::set<std::string> referred = ReferredVariables(root);
+  std::erase_if(environment.unknown,
+                [&referred](const auto& unknown) { return referred.contains(unknown.first); });
 }
 
 // A file alone has the hash of its text.
@@ -125,18 +153,22 @@ std::string Fingerprinted(std::string text, const std::vector<SettingOverride>& 
 
 absl::StatusOr<Config> ReadLayered(const ConfigRequest& request, const std::string& text,
                                    Faults& faults) {
-  const EnvironmentSettings environment = ReadEnvironment(request.environment);
+  EnvironmentSettings environment = ReadEnvironment(request.environment);
   const std::vector<SettingOverride> overrides = OverridesOf(request, environment);
   std::optional<YamlNode> root = YamlNode{YamlNode::Kind::kMap, false, "", {}, {}};
-  if (!request.path.empty()) root = ParseYaml(text, ConfigAdvice(), faults);
+  if (!request.path.empty() || request.sent) root = ParseYaml(text, ConfigAdvice(), faults);
   Config config;
   if (root.has_value()) {
     for (const SettingOverride& setting : overrides) Apply(setting, *root, faults);
     const YamlNode whole = *root;
-    const std::string included = ReadIncludes(request.path, *root, faults);
-    config = ReadConfig(*root, Fingerprinted(text + included, overrides), request.profile, faults);
+    ForgetReferred(*root, environment);
+    const std::string included =
+        ReadIncludes(request.path, *root, faults,
+                     request.sent ? IncludeRule::kOwnFolder : IncludeRule::kAnywhere);
+    config = ReadConfig(*root, Fingerprinted(text + included, overrides), request.profile,
+                        LookupOf(request), faults);
     config.entries = MakeEntries({request, whole, faults}, overrides, config);
-    config.policy_entries = MakePolicyEntries(request, *root, faults);
+    config.policy_entries = MakePolicyEntries(request, *root, config, faults);
   }
   if (request.strict) ReportUnknown(environment, faults);
   for (const auto& [name, message] : environment.unknown) {

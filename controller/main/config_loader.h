@@ -21,6 +21,9 @@ struct ConfigRequest {
   std::vector<std::pair<std::string, std::string>> flags;  // "log.level", "debug"
   bool skip_secrets = false;  // leaves unread the files of tokens and certificates; only to check
   bool strict = false;        // variables that nobody knows are faults, not warnings
+  // The text was sent by somebody and is only to be checked: it includes what lies in the folder of
+  // `path` and nothing else, and no secret is looked at.
+  bool sent = false;
 };
 
 // Reads all of it, and the files that it includes or refers to. Everything that is wrong is told at

@@ -44,6 +44,8 @@ YamlNode ToNode(const ConfigKey& key, const std::string& text) {
   const bool is_list = key.type == KeyType::kTexts || key.type == KeyType::kWords;
   const bool is_text =
       key.type == KeyType::kText || key.type == KeyType::kAddress || key.type == KeyType::kTexts;
+  // It would be shown in the fault that it is.
+  if (key.Is(ConfigKey::kSecret)) return Scalar("***", true);
   if (!is_list) return Scalar(text, is_text);
   YamlNode list;
   list.kind = YamlNode::Kind::kList;

@@ -148,6 +148,16 @@ constexpr char kReferencePolicies[] =
     "dependency has a `name` of 1 to\n"
     "63 letters, digits, `.`, `_` or `-`, and may have a `description`. A reload changes all of "
     "them.\n\n"
+    "An entry with `match` instead of a `name` is a template: a dependency that has no entry of "
+    "its "
+    "own gets a policy from it when an\n"
+    "instance asks for it, and loses it when nobody uses it any more. `*` stands for any text, `?` "
+    "for one character, and that is all there\n"
+    "is. Names win over patterns, then the longest pattern, then the first in the order of "
+    "letters. "
+    "Each dependency has a quota of its own.\n"
+    "With `--dev` and without `dependencies` in the file, `match: \"*\"` with the defaults holds; "
+    "otherwise nothing fits what is not listed.\n\n"
     "| Key | Default | Allowed | Meaning |\n|---|---|---|---|\n";
 
 constexpr char kReferenceLaws[] =

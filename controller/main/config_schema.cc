@@ -17,6 +17,7 @@ namespace {
 constexpr char kDuration[] = "^(0|[1-9][0-9]*)(\\.[0-9]+)?(us|ms|s|m|h)$";
 constexpr char kSize[] = "^(0|[1-9][0-9]*)(\\.[0-9]+)?(B|KiB|MiB|GiB)$";
 constexpr char kName[] = "^[A-Za-z0-9][A-Za-z0-9._~-]{0,62}$";
+constexpr char kMatch[] = "^[A-Za-z0-9._~*?-]{0,62}[*?][A-Za-z0-9._~*?-]{0,62}$";
 
 using Members = std::vector<std::pair<std::string, YamlNode>>;
 
@@ -187,8 +188,11 @@ YamlNode PolicySchema(bool is_dependency) {
   if (is_dependency) {
     *Find(policy, "type") = Text("object");
     Insert(policy, "name", Pattern(kName));
+    Insert(policy, "match", Pattern(kMatch));
     Insert(policy, "description", Typed("string"));
-    Add(policy, "required", List({Text("name")}));
+    Add(policy, "oneOf",
+        List({Map({{"required", List({Text("name")})}}),
+              Map({{"required", List({Text("match")})}})}));
   }
   for (const ConfigKey& key : PolicyKeys()) Insert(policy, key.name, SchemaOf(key));
   for (const LawKey& key : LawKeys()) Insert(policy, key.name, SchemaOf(key));

@@ -49,9 +49,11 @@ FileReading ConfigSource::Reread() const {
                         ? "No policy has changed."
                         : absl::StrCat(absl::StrJoin(changes.policies, "; "), ".");
   reading.policies = fresh->policies;
+  reading.templates = fresh->templates;
   reading.accept = [running = running_, fresh = *std::move(fresh), changes, hash = reading.hash,
                     &access = access_, &logger = logger_] {
     running->policies = fresh.policies;
+    running->templates = fresh.templates;
     access.Take(fresh);
     LogChanges(changes, hash, logger);
   };
@@ -72,8 +74,10 @@ std::vector<ChangeFault> ConfigSource::ToChangeFaults(const absl::Status& status
                                                       const Faults& faults) const {
   std::vector<ChangeFault> told;
   for (const Fault& fault : faults.Sorted()) {
-    told.push_back({fault.pointer, std::string(ToString(fault.code)), fault.message, name_,
-                    fault.mark.line, fault.mark.column});
+    const Faults::Place place = faults.PlaceOf(fault, name_);
+    told.push_back({place.pointer, std::string(ToString(fault.code)), fault.message, place.name,
+                    place.has_lines ? fault.mark.line : 0,
+                    place.has_lines ? fault.mark.column : 0});
   }
   if (told.empty()) told.push_back({"", "CONFLICT", std::string(status.message()), name_});
   return told;

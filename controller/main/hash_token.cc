@@ -1,6 +1,5 @@
 #include "controller/main/hash_token.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -9,9 +8,6 @@
 
 namespace plimsoll {
 namespace {
-
-// What is shorter can be guessed by whoever reads the file of hashes.
-constexpr std::size_t kTokenLengthMin = 16;
 
 absl::Status Wrong(const std::string& what) {
   return absl::InvalidArgumentError(
@@ -25,12 +21,8 @@ absl::StatusOr<std::string> ReadToken(std::istream& in) {
   std::string token;
   std::getline(in, token);
   if (token.ends_with('\r')) token.pop_back();
-  if (token.size() < kTokenLengthMin) {
-    return Wrong(absl::StrCat("a token must have at least ", kTokenLengthMin, " characters"));
-  }
-  const bool sendable =
-      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  if (!sendable) return Wrong("a token must not have spaces or letters beyond ASCII");
+  const absl::Status usable = CheckToken(token);
+  if (!usable.ok()) return Wrong(std::string(usable.message()));
   return token;
 }
 

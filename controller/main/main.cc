@@ -41,7 +41,7 @@ Profile ProfileOf(const CommandLine& command) {
   return command.dev ? Profile::kDevelopment : Profile::kProduction;
 }
 
-absl::StatusOr<Config> Load(const CommandLine& command, Faults& faults) {
+ConfigRequest RequestOf(const CommandLine& command) {
   ConfigRequest request;
   request.path = ConfigPath(command);
   request.profile = ProfileOf(command);
@@ -51,7 +51,11 @@ absl::StatusOr<Config> Load(const CommandLine& command, Faults& faults) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     request.environment.emplace_back(*variable);
   }
-  return LoadLayered(request, faults);
+  return request;
+}
+
+absl::StatusOr<Config> Load(const CommandLine& command, Faults& faults) {
+  return LoadLayered(RequestOf(command), faults);
 }
 
 // What needs no configuration.
@@ -69,10 +73,8 @@ int CheckConfig(const CommandLine& command, const Config& config) {
   for (const std::string& warning : config.warnings) {
     Print(stderr, absl::StrCat("warning: ", warning, "\n"));
   }
-  const std::size_t count = config.policies.size();
   const std::string path = ConfigPath(command);
-  Print(stdout, absl::StrCat(path.empty() ? "built-in defaults" : path, ": valid, ", count,
-                             count == 1 ? " dependency\n" : " dependencies\n"));
+  Print(stdout, ValidText(path.empty() ? "built-in defaults" : path, config));
   return kExitFine;
 }
 
@@ -101,8 +103,10 @@ RunOptions OptionsOf(const CommandLine& command) {
   if (!options.config_name.empty()) {
     options.load = [command](Faults& faults) { return Load(command, faults); };
   }
-  options.parse = [profile = options.profile](const std::string& text, Faults& faults) {
-    return ParseConfig(text, "the configuration", profile, faults);
+  options.parse = [command](const std::string& text, Faults& faults) {
+    ConfigRequest request = RequestOf(command);
+    request.sent = true;
+    return ReadLayered(request, text, faults);
   };
   return options;
 }

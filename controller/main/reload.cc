@@ -66,6 +66,36 @@ std::vector<std::string> Differences(const Settings& before, const Settings& aft
   return lines;
 }
 
+// Policies and templates, as they are called in messages.
+std::map<std::string, const Policy*> ByName(const Config& config) {
+  std::map<std::string, const Policy*> all;
+  for (const auto& [name, policy] : config.policies) all[name.value] = &policy;
+  for (const auto& [pattern, policy] : config.templates) {
+    all[absl::StrCat("template ", pattern)] = &policy;
+  }
+  return all;
+}
+
+void AddChanges(const std::map<std::string, const Policy*>& before,
+                const std::map<std::string, const Policy*>& after,
+                std::vector<std::string>& lines) {
+  for (const auto& [name, policy] : before) {
+    if (!after.contains(name)) lines.push_back(name + ": removed");
+  }
+  for (const auto& [name, policy] : after) {
+    const auto found = before.find(name);
+    if (found == before.end()) {
+      lines.push_back(absl::StrCat(name, ": added, quota ", SettingsOf(*policy).at("quota")));
+      continue;
+    }
+    const std::vector<std::string> changed =
+        Differences(SettingsOf(*found->second), SettingsOf(*policy));
+    if (!changed.empty()) {
+      lines.push_back(absl::StrCat(name, ": ", absl::StrJoin(changed, ", ")));
+    }
+  }
+}
+
 }  // namespace
 
 Settings SettingsOf(const Policy& policy) {
@@ -150,21 +180,7 @@ Settings AccessSettingsOf(const Config& config) {
 
 ConfigChanges Compare(const Config& before, const Config& after) {
   ConfigChanges changes;
-  for (const auto& [name, policy] : before.policies) {
-    if (!after.policies.contains(name)) changes.policies.push_back(name.value + ": removed");
-  }
-  for (const auto& [name, policy] : after.policies) {
-    const auto found = before.policies.find(name);
-    if (found == before.policies.end()) {
-      changes.policies.push_back(
-          absl::StrCat(name.value, ": added, quota ", SettingsOf(policy).at("quota")));
-      continue;
-    }
-    const std::vector<std::string> lines =
-        Differences(SettingsOf(found->second), SettingsOf(policy));
-    if (lines.empty()) continue;
-    changes.policies.push_back(absl::StrCat(name.value, ": ", absl::StrJoin(lines, ", ")));
-  }
+  AddChanges(ByName(before), ByName(after), changes.policies);
   changes.access = Differences(AccessSettingsOf(before), AccessSettingsOf(after));
   changes.needs_restart = Differences(FixedSettingsOf(before), FixedSettingsOf(after));
   return changes;
@@ -172,11 +188,16 @@ ConfigChanges Compare(const Config& before, const Config& after) {
 
 absl::Status CheckReload(const Config& running, const Config& after) {
   std::vector<std::string> faults;
-  for (const auto& [name, policy] : after.policies) {
-    const absl::Status valid = Validate(policy, running.core.lease);
-    if (valid.ok()) continue;
-    faults.push_back(absl::StrCat(name.value, ": with the lease of ", Text(running.core.lease),
+  const auto check = [&](const std::string& name, const absl::Status& valid) {
+    if (valid.ok()) return;
+    faults.push_back(absl::StrCat(name, ": with the lease of ", Text(running.core.lease),
                                   " that holds until a restart: ", std::string(valid.message())));
+  };
+  for (const auto& [name, policy] : after.policies) {
+    check(name.value, Validate(policy, running.core.lease));
+  }
+  for (const auto& one : after.templates) {
+    check(absl::StrCat("template ", one.first), ValidateTemplate(one, running.core.lease));
   }
   // The listeners stay where they are, whatever `after` says.
   const std::pair<const ListenAddress&, Role> listeners[] = {{running.server.api, Role::kViewer},

@@ -23,7 +23,8 @@ Settings AccessSettingsOf(const Config& config);
 
 // What a new configuration changes, for people.
 struct ConfigChanges {
-  // One line per dependency that is new, gone or changed: "payments-api: quota 50 -> 20".
+  // One line per dependency or template that is new, gone or changed: "payments-api: quota 50 ->
+  // 20".
   std::vector<std::string> policies;
   // One line per setting of AccessSettingsOf().
   std::vector<std::string> access;

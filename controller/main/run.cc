@@ -71,19 +71,24 @@ absl::Status WritePortFile(const std::string& path, const Server& server) {
                                              "': ", std::generic_category().message(errno)));
 }
 
-void LogDependencies(const PolicySet& policies, const Logger& logger) {
+void LogDependencies(const Config& config, const Logger& logger) {
+  PolicySet policies = config.policies;
+  // No name has a wildcard.
+  for (const auto& [pattern, policy] : config.templates) policies[DependencyId(pattern)] = policy;
   for (const auto& [name, policy] : policies) {
     const AlgorithmConfig& algorithm = policy.algorithm;
-    logger.Info("dependency", {{"name", name.value},
-                               {"quota", policy.quota ? absl::StrCat(*policy.quota) : "none"},
-                               {"scope", policy.scope == Scope::kFleet ? "fleet" : "instance"},
-                               {"algorithm", std::string(ToString(algorithm.kind))},
-                               {"floor", absl::StrCat(algorithm.floor)},
-                               {"ceiling", absl::StrCat(algorithm.ceiling)},
-                               {"call_deadline", absl::FormatDuration(policy.call_deadline)},
-                               {"base", absl::StrCat(policy.base())},
-                               {"base_lease", absl::FormatDuration(policy.outage.base_lease)},
-                               {"reserve", absl::StrCat(policy.outage.reserve)}});
+    const bool is_template = IsPattern(name.value);
+    logger.Info(is_template ? "template" : "dependency",
+                {{is_template ? "match" : "name", name.value},
+                 {"quota", policy.quota ? absl::StrCat(*policy.quota) : "none"},
+                 {"scope", policy.scope == Scope::kFleet ? "fleet" : "instance"},
+                 {"algorithm", std::string(ToString(algorithm.kind))},
+                 {"floor", absl::StrCat(algorithm.floor)},
+                 {"ceiling", absl::StrCat(algorithm.ceiling)},
+                 {"call_deadline", absl::FormatDuration(policy.call_deadline)},
+                 {"base", absl::StrCat(policy.base())},
+                 {"base_lease", absl::FormatDuration(policy.outage.base_lease)},
+                 {"reserve", absl::StrCat(policy.outage.reserve)}});
   }
   if (policies.empty()) {
     logger.Warning("no dependency is configured: agents are served, but get no grants");
@@ -108,7 +113,7 @@ void LogStart(const Config& config, const StoreState& state, const Server& serve
                {"clock_drift", absl::StrCat(config.core.clock_rate_error)},
                {"sessions_max", absl::StrCat(config.core.sessions_max)},
                {"dependencies", absl::StrCat(config.policies.size())}});
-  LogDependencies(config.policies, logger);
+  LogDependencies(config, logger);
   if (config.state_mode == StateMode::kMemory) {
     logger.Warning("state is in memory: a restart forgets who holds what and may break quotas");
   }
@@ -170,6 +175,7 @@ PolicyBookOptions BookOptions(const Config& config, const RunOptions& options,
                               const ConfigSource& source, const Logger& logger) {
   PolicyBookOptions book;
   book.file_policies = config.policies;
+  book.file_templates = config.templates;
   book.hash = config.server.config_hash;
   book.defaults = DefaultPolicy(options.profile);
   book.lease = config.core.lease;
@@ -214,7 +220,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   PolicyBook book(BookOptions(config, options, source, logger), state->documents, clock.WallTime());
   for (const std::string& notice : book.notices()) logger.Warning(notice);
   const PolicyEvent in_force = book.InForce();
-  Core core(core_options, in_force.policies, *state, clock.Now());
+  Core core(core_options, in_force.policies, *state, clock.Now(), in_force.templates);
   // No agent has been heard yet: overrides hold from the first grant.
   core.Apply(in_force, clock.Now());
   ServerOptions server_options = config.server;

@@ -33,6 +33,21 @@ const Policy* PolicyBook::State::Find(const DependencyId& name) const {
   return found == made.end() ? nullptr : &found->second.policy;
 }
 
+const TemplateSet::value_type* PolicyBook::State::FindTemplate(const DependencyId& name) const {
+  return Find(name) == nullptr ? plimsoll::FindTemplate(templates, name) : nullptr;
+}
+
+bool PolicyBook::State::Knows(const DependencyId& name) const {
+  return Find(name) != nullptr || FindTemplate(name) != nullptr;
+}
+
+std::optional<Policy> PolicyBook::State::PolicyOf(const DependencyId& name) const {
+  if (const Policy* own = Find(name)) return *own;
+  const TemplateSet::value_type* const made_from = FindTemplate(name);
+  if (made_from == nullptr) return std::nullopt;
+  return MadeFrom(made_from->second, name);
+}
+
 PolicyBook::PolicyBook(PolicyBookOptions options, const std::vector<Document>& documents,
                        absl::Time now)
     : options_(std::move(options)) {
@@ -46,8 +61,12 @@ PolicyBook::PolicyBook(PolicyBookOptions options, const std::vector<Document>& d
                                     ", which was made over REST: the file's policy holds, and the "
                                     "other comes back when the file lets go of the name"));
   }
+  state_.templates = options_.file_templates;
+  for (const auto& [pattern, policy] : state_.templates) {
+    state_.template_times[pattern] = {revision, now, now};
+  }
   std::erase_if(state_.overrides, [this](const auto& entry) {
-    const bool orphaned = state_.Find(entry.first) == nullptr;
+    const bool orphaned = !state_.Knows(entry.first);
     if (orphaned) unsettled_.insert(OverrideKey(entry.first));
     return orphaned;
   });
@@ -110,6 +129,7 @@ std::int64_t PolicyBook::NextRevision(absl::Time now) {
 PolicyEvent PolicyBook::EventOf(const State& state) {
   PolicyEvent event;
   event.policies = state.file;
+  event.templates = state.templates;
   for (const auto& [name, made] : state.made) event.policies.emplace(name, made.policy);
   for (const auto& [name, facts] : state.overrides) event.overrides[name] = facts.pin;
   return event;
@@ -194,11 +214,15 @@ void PolicyBook::Settle(const absl::Status& written) {
 }
 
 std::optional<DependencyFacts> PolicyBook::Find(const DependencyId& name) const {
-  if (state_.Find(name) == nullptr) return std::nullopt;
+  const TemplateSet::value_type* const made_from = state_.FindTemplate(name);
+  if (made_from == nullptr && state_.Find(name) == nullptr) return std::nullopt;
   DependencyFacts facts;
+  if (made_from != nullptr) facts.made_from = made_from->first;
   const auto from_file = state_.file_times.find(name);
-  facts.from_file = from_file != state_.file_times.end();
-  const Times& times = facts.from_file ? from_file->second : state_.made.at(name).times;
+  facts.from_file = made_from != nullptr || from_file != state_.file_times.end();
+  const Times& times = made_from != nullptr ? state_.template_times.at(made_from->first)
+                       : facts.from_file    ? from_file->second
+                                            : state_.made.at(name).times;
   facts.revision = times.revision;
   facts.create_time = times.create_time;
   facts.update_time = times.update_time;

@@ -19,6 +19,7 @@ namespace plimsoll {
 // What was found in the configuration file.
 struct FileReading {
   std::optional<PolicySet> policies = {};  // nothing: it cannot be used, and `faults` says why
+  TemplateSet templates = {};
   std::string hash = {};
   std::vector<ChangeFault> faults = {};
   std::vector<std::string> pending_restart = {};
@@ -29,6 +30,7 @@ struct FileReading {
 
 struct PolicyBookOptions {
   PolicySet file_policies = {};
+  TemplateSet file_templates = {};
   std::string hash = {};
   // What a dependency is that is made over REST and sets nothing. The "defaults" of the file are
   // those of the file.
@@ -44,7 +46,8 @@ struct PolicyBookOptions {
 
 // What holds: the policies of the file, those made over REST, and the overrides, and how they
 // change. The file wins where both know a name: what was made over REST is kept, and comes back
-// when the file lets go of the name. An override ends by itself, or with its dependency.
+// when the file lets go of the name. An override ends by itself, or with its dependency. A name
+// that has no policy of either may have one from a template of the file, as the core does it.
 //
 // No thread, no clock, no disk of its own: time, file and durability are handed in.
 // Thread-compatible.
@@ -82,10 +85,17 @@ class PolicyBook final : public Operations {
   struct State {
     PolicySet file;
     std::map<DependencyId, Times> file_times;
+    TemplateSet templates;
+    std::map<std::string, Times> template_times;
     std::map<DependencyId, Made> made;
     std::map<DependencyId, OverrideFacts> overrides;
 
+    // The policy of its own.
     const Policy* Find(const DependencyId& name) const;
+    // The template of a name that has none of its own; null if there is none.
+    const TemplateSet::value_type* FindTemplate(const DependencyId& name) const;
+    bool Knows(const DependencyId& name) const;
+    std::optional<Policy> PolicyOf(const DependencyId& name) const;
   };
   // A plan in the making.
   struct Draft {
@@ -103,6 +113,10 @@ class PolicyBook final : public Operations {
   static DocumentKey PolicyKey(const DependencyId& name) { return {"dependency", name.value}; }
   static DocumentKey OverrideKey(const DependencyId& name) { return {"override", name.value}; }
   static PolicyEvent EventOf(const State& state);
+  // When each was made and changed, after a reload: what is the same keeps its times.
+  template <typename Policies, typename Each>
+  static Each TimesAfter(const Policies& before, const Each& times, const Policies& after,
+                         const Times& fresh);
   // What the store should have under this key.
   static std::optional<std::string> BodyOf(const State& state, const DocumentKey& key);
   static void Write(const State& state, const DocumentKey& key, WriteBatch& batch);
@@ -123,7 +137,9 @@ class PolicyBook final : public Operations {
   void Reset(Draft& draft);
   void Evict(Draft& draft);
   void Reload(Draft& draft);
-  // False if the draft is refused.
+  // Each is false if the draft is refused.
+  bool HasPolicy(Draft& draft, const std::string& advice = "") const;
+  bool IsInUse(Draft& draft) const;
   bool MayChange(Draft& draft) const;
   bool Matches(Draft& draft, const std::string& collection, std::int64_t revision) const;
   void Make(Draft& draft, YamlNode settings, Policy policy);

@@ -23,7 +23,7 @@ constexpr char kLeastBody[] = "{}";
 // What the API shows beside settings, of a dependency and of its quota.
 const std::vector<std::string>& ShownOfDependency() {
   static const auto& keys = *new std::vector<std::string>{
-      "name", "status", "revision", "origin", "create_time", "update_time", "override"};
+      "name", "status", "revision", "origin", "template", "create_time", "update_time", "override"};
   return keys;
 }
 const std::vector<std::string>& ShownOfQuota() {
@@ -135,7 +135,7 @@ void PolicyBook::Close(Draft& draft) {
   const bool told = plan.regardless;  // a refused reload is a change of what is known of the file
   if (plan.refused() && !told) return;
   if (draft.request.validate_only) {
-    if (const Policy* policy = draft.next.Find(draft.name)) plan.preview = *policy;
+    plan.preview = draft.next.PolicyOf(draft.name);
     if (!plan.refused()) plan.status = 200;
     plan.events.clear();
     plan.regardless = false;
@@ -170,7 +170,7 @@ void PolicyBook::Close(Draft& draft) {
 
 void PolicyBook::DropOrphans(Draft& draft) const {
   std::erase_if(draft.next.overrides,
-                [&draft](const auto& entry) { return draft.next.Find(entry.first) == nullptr; });
+                [&draft](const auto& entry) { return !draft.next.Knows(entry.first); });
 }
 
 bool PolicyBook::Matches(Draft& draft, const std::string& collection, std::int64_t revision) const {
@@ -186,8 +186,36 @@ bool PolicyBook::Matches(Draft& draft, const std::string& collection, std::int64
   return false;
 }
 
-// Those of the file are read-only here.
+bool PolicyBook::HasPolicy(Draft& draft, const std::string& advice) const {
+  if (state_.Knows(draft.name)) return true;
+  Refuse(draft, 404, "NOT_FOUND",
+         absl::StrCat("there is no dependency '", draft.name.value, "'", advice));
+  return false;
+}
+
+// What a template would make does not exist before somebody asks for it: a name that is misspelt
+// must not be taken for it.
+bool PolicyBook::IsInUse(Draft& draft) const {
+  if (!HasPolicy(draft)) return false;
+  const TemplateSet::value_type* const made_from = state_.FindTemplate(draft.name);
+  if (made_from == nullptr || draft.request.exists) return true;
+  Refuse(draft, 404, "NOT_FOUND",
+         absl::StrCat("there is no dependency '", draft.name.value, "' so far: it gets a policy ",
+                      "from the template \"", made_from->first, "\" when an instance asks for it"));
+  return false;
+}
+
+// Those of the file are read-only here, and so is what its templates make; but PUT gives a name a
+// policy of its own.
 bool PolicyBook::MayChange(Draft& draft) const {
+  const TemplateSet::value_type* const made_from = state_.FindTemplate(draft.name);
+  if (made_from != nullptr && draft.request.verb != ChangeVerb::kPutDependency) {
+    Refuse(draft, 409, "MANAGED_BY_FILE",
+           absl::StrCat(draft.name.value, " is made from the template \"", made_from->first,
+                        "\" of the configuration file: PUT gives it a policy of its own, or set an "
+                        "override"));
+    return false;
+  }
   if (state_.file.contains(draft.name)) {
     Refuse(draft, 409, "MANAGED_BY_FILE",
            absl::StrCat(draft.name.value,
@@ -233,11 +261,7 @@ void PolicyBook::PutDependency(Draft& draft) {
 }
 
 void PolicyBook::PatchDependency(Draft& draft) {
-  if (state_.Find(draft.name) == nullptr) {
-    return Refuse(draft, 404, "NOT_FOUND",
-                  absl::StrCat("there is no dependency '", draft.name.value, "': PUT makes one"));
-  }
-  if (!MayChange(draft)) return;
+  if (!HasPolicy(draft, ": PUT makes one") || !MayChange(draft)) return;
   Faults faults;
   const std::optional<YamlNode> patch = ParseYaml(draft.request.body, {kLeastBody, ""}, faults);
   if (!patch.has_value()) return RefuseBody(draft, faults);
@@ -254,11 +278,7 @@ void PolicyBook::PatchDependency(Draft& draft) {
 }
 
 void PolicyBook::DeleteDependency(Draft& draft) {
-  if (state_.Find(draft.name) == nullptr) {
-    return Refuse(draft, 404, "NOT_FOUND",
-                  absl::StrCat("there is no dependency '", draft.name.value, "'"));
-  }
-  if (!MayChange(draft)) return;
+  if (!HasPolicy(draft) || !MayChange(draft)) return;
   if (draft.request.instances > 0 && !draft.request.force) {
     return Refuse(draft, 409, "IN_USE",
                   absl::StrCat(draft.request.instances, " instances use ", draft.name.value,
@@ -271,11 +291,7 @@ void PolicyBook::DeleteDependency(Draft& draft) {
 }
 
 void PolicyBook::PutQuota(Draft& draft) {
-  if (state_.Find(draft.name) == nullptr) {
-    return Refuse(draft, 404, "NOT_FOUND",
-                  absl::StrCat("there is no dependency '", draft.name.value, "'"));
-  }
-  if (!MayChange(draft)) return;
+  if (!HasPolicy(draft) || !MayChange(draft)) return;
   Faults faults;
   std::optional<YamlNode> root = ParseYaml(draft.request.body, {R"({"capacity": 50})", ""}, faults);
   if (!root.has_value()) return RefuseBody(draft, faults);
@@ -295,10 +311,7 @@ void PolicyBook::PutQuota(Draft& draft) {
 }
 
 void PolicyBook::PutOverride(Draft& draft) {
-  if (state_.Find(draft.name) == nullptr) {
-    return Refuse(draft, 404, "NOT_FOUND",
-                  absl::StrCat("there is no dependency '", draft.name.value, "'"));
-  }
+  if (!IsInUse(draft)) return;
   const auto before = state_.overrides.find(draft.name);
   const bool is_new = before == state_.overrides.end();
   if (!Matches(draft, "overrides", is_new ? 0 : before->second.revision)) return;
@@ -332,10 +345,7 @@ void PolicyBook::DeleteOverride(Draft& draft) {
 }
 
 void PolicyBook::Reset(Draft& draft) {
-  if (state_.Find(draft.name) == nullptr) {
-    return Refuse(draft, 404, "NOT_FOUND",
-                  absl::StrCat("there is no dependency '", draft.name.value, "'"));
-  }
+  if (!IsInUse(draft)) return;
   draft.plan.events.emplace_back(ResetEvent{draft.name, draft.note});
 }
 
@@ -348,6 +358,20 @@ void PolicyBook::Evict(Draft& draft) {
   for (const SessionId& session : draft.request.sessions) {
     draft.plan.events.emplace_back(EvictEvent{session, draft.note});
   }
+}
+
+template <typename Policies, typename Each>
+Each PolicyBook::TimesAfter(const Policies& before, const Each& times, const Policies& after,
+                            const Times& fresh) {
+  Each next;
+  for (const auto& [name, policy] : after) {
+    const auto known = before.find(name);
+    next[name] = fresh;
+    if (known == before.end()) continue;
+    next[name].create_time = times.at(name).create_time;
+    if (known->second == policy) next[name] = times.at(name);
+  }
+  return next;
 }
 
 // The file is durable by itself: a store that fails delays nothing.
@@ -377,20 +401,18 @@ void PolicyBook::Reload(Draft& draft) {
   draft.config.pending_restart = reading.pending_restart;
   ++draft.config.revision;
   State& next = draft.next;
-  next.file_times.clear();
+  const Times fresh{revision, draft.now, draft.now};
+  next.file_times = TimesAfter(state_.file, state_.file_times, *reading.policies, fresh);
+  next.template_times =
+      TimesAfter(state_.templates, state_.template_times, reading.templates, fresh);
   for (const auto& [name, policy] : *reading.policies) {
-    const auto before = state_.file.find(name);
-    const bool known = before != state_.file.end();
-    const bool same = known && before->second == policy;
-    next.file_times[name] = {same ? state_.file_times.at(name).revision : revision,
-                             known ? state_.file_times.at(name).create_time : draft.now,
-                             same ? state_.file_times.at(name).update_time : draft.now};
-    if (!known && state_.made.contains(name)) {
+    if (!state_.file.contains(name) && state_.made.contains(name)) {
       absl::StrAppend(&reading.summary, " The file claims ", name.value,
                       ", which was made over REST: the file's policy holds.");
     }
   }
   next.file = *std::move(reading.policies);
+  next.templates = std::move(reading.templates);
   draft.accept = std::move(reading.accept);
   draft.audit.after = JsonString(reading.summary);
   DropOrphans(draft);

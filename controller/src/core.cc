@@ -63,8 +63,10 @@ std::unique_ptr<LimitAlgorithm> MakeLaw(const Policy& policy) {
 
 }  // namespace internal
 
-Core::Core(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now)
-    : impl_(std::make_unique<Impl>(options, std::move(policies), inherited, now)) {}
+Core::Core(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now,
+           TemplateSet templates)
+    : impl_(std::make_unique<Impl>(options, std::move(policies), inherited, now,
+                                   std::move(templates))) {}
 Core::~Core() = default;
 std::vector<Action> Core::Apply(const Event& event, Instant now) {
   std::vector<Action> actions = impl_->Apply(event, now);
@@ -87,7 +89,7 @@ Calls Core::Reserved(const DependencyId& dependency, const SessionId& session,
 }
 
 Core::Impl::Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited,
-                 Instant now)
+                 Instant now, TemplateSet templates)
     : options_(options),
       epoch_(inherited.epoch),
       exclusive_(inherited.exclusive),
@@ -96,6 +98,7 @@ Core::Impl::Impl(const CoreOptions& options, PolicySet policies, const StoreStat
       law_seeds_(options.seed),
       log_(inherited.epoch, options.events_keep),
       now_(now),
+      templates_(std::move(templates)),
       durable_(inherited.bounds) {
   PLIMSOLL_CHECK(Validate(options).ok(), "the core needs valid options");
   for (const auto& [name, policy] : policies) AddDependency(name, policy);
@@ -111,12 +114,15 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
       law_seeds_(former.law_seeds_),
       log_(former.log_),
       now_(former.now_),
+      templates_(former.templates_),
+      overrides_(former.overrides_),
       durable_({}) {
   for (const auto& [name, dependency] : former.dependencies_) {
     if (dependency.retired) continue;
     DependencyState& added = AddDependency(name, dependency.policy);
     added.configured_mode = dependency.configured_mode;
     added.pin = dependency.pin;
+    SetTemplate(added, dependency.made_from);
     if (added.knee != nullptr) added.knee->Succeed(*dependency.knee);
   }
   StoreState lost;
@@ -174,14 +180,23 @@ Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session
   return member;
 }
 
+// A name that has no policy of its own has that of its template, as before the restart.
+DependencyState& Core::Impl::Inherited(const Bound& bound) {
+  const DependencyId& name = bound.key.dependency;
+  const auto found = dependencies_.find(name);
+  if (found != dependencies_.end()) return found->second;
+  const TemplateSet::value_type* const made_from = FindTemplate(templates_, name);
+  DependencyState& dependency =
+      AddDependency(name, made_from == nullptr ? RetiredPolicy(bound, options_.lease)
+                                               : MadeFrom(made_from->second, name));
+  dependency.retired = made_from == nullptr;
+  if (made_from != nullptr) SetTemplate(dependency, made_from->first);
+  return dependency;
+}
+
 // C9: what the reign before may have sent counts in full, for full holds from now.
 void Core::Impl::Inherit(const Bound& bound) {
-  const auto found = dependencies_.find(bound.key.dependency);
-  DependencyState& dependency =
-      found != dependencies_.end()
-          ? found->second
-          : AddDependency(bound.key.dependency, RetiredPolicy(bound, options_.lease));
-  if (found == dependencies_.end()) dependency.retired = true;
+  DependencyState& dependency = Inherited(bound);
   SessionState& session = Adopt(bound);
   dependency.ledger.Inherit(
       bound.key.session, bound.steps,
@@ -226,7 +241,7 @@ void Core::Impl::On(const TickEvent& /*event*/) {
   confirm_failed_ = false;
   ExpireAll();
   ForgetUnbooked();
-  ForgetRetired();
+  ForgetUnused();
   for (auto& [name, dependency] : dependencies_) {
     AdvanceLaws(dependency);
     internal::Allocate(dependency, sessions_, now_);

@@ -20,11 +20,12 @@ namespace plimsoll {
 // The state machine: core.cc (events, ticks), sessions.cc (who is there), core_sync.cc (what a sync
 // does), answers.cc (from offers to grants, rules C1, C4, C5, C8, C10), writes.cc (what must be
 // durable), leadership.cc (C6, C7), learning.cc (a lost store, L1, L2), policies.cc (what operators
-// change), decisions.cc (what laws said), breakers.cc (of the whole fleet), core_snapshot.cc (read
-// model).
+// change), templates_in_use.cc (what templates make), decisions.cc (what laws said), breakers.cc
+// (of the whole fleet), core_snapshot.cc (read model).
 class Core::Impl {
  public:
-  Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
+  Impl(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now,
+       TemplateSet templates);
   // A new reign in learning mode, after one whose store was older than the agents. The log goes on.
   Impl(const Impl& former, Epoch epoch);
 
@@ -63,6 +64,7 @@ class Core::Impl {
   DependencyState& AddDependency(const DependencyId& name, const Policy& policy);
   Member& AddMember(DependencyState& dependency, SessionState& session);
   void Inherit(const Bound& bound);
+  DependencyState& Inherited(const Bound& bound);
   SessionState& Adopt(const Bound& bound);
   SessionState* FindByNonce(const RegisterRequest& request);
   SessionState& NewSession(const RegisterRequest& request);
@@ -125,8 +127,19 @@ class Core::Impl {
   bool AwaitsNewReign() const;
   Steps Renewed(const DependencyState& dependency, const SessionId& id) const;
 
+  // Templates: templates_in_use.cc.
+  // The dependency of this name; if there is none, it is made for the session if a template fits
+  // and there may be more of them. Null if not.
+  DependencyState* FindOrMake(const SessionState& session, const DependencyId& name);
+  bool MayMake(const SessionState& session) const;
+  // All changes of DependencyState::made_from go through here.
+  void SetTemplate(DependencyState& dependency, const std::string& pattern);
+  std::string WhyUnknown(const SessionState& session, const DependencyId& name) const;
+  void ForgetUnused();
+
   // Policies: policies.cc.
   // One dependency, its policy, and what is pinned; each sentence of the log ends with the note.
+  Override PinOf(const DependencyId& name) const;
   void Create(const Policy& policy, const Override& pin, const std::string& note);
   void Change(DependencyState& dependency, const Policy& policy, const Override& pin,
               const std::string& note);
@@ -142,7 +155,6 @@ class Core::Impl {
                                                   const internal::LawRunner* former);
   void Retire(DependencyState& dependency, const std::string& note);
   void TellSettings(const DependencyId& name);
-  void ForgetRetired();
 
   // Breakers: breakers.cc.
   void FollowBreaker(DependencyState& dependency);
@@ -198,6 +210,9 @@ class Core::Impl {
   std::vector<Action> actions_;
 
   std::map<DependencyId, DependencyState> dependencies_;
+  TemplateSet templates_;
+  OverrideSet overrides_;  // of dependencies that templates are yet to make, too
+  int made_ = 0;           // dependencies that templates have made
   std::map<SessionId, SessionState> sessions_;
   // Indexes over sessions_.
   absl::flat_hash_map<std::string, SessionId> by_nonce_;

@@ -103,6 +103,7 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   DependencyRow row;
   row.policy = dependency.policy;
   row.policy.mode = dependency.configured_mode;
+  row.made_from = dependency.made_from;
   row.mode = dependency.policy.mode;
   row.retired = dependency.retired;
   if (dependency.pin != Override{}) row.pinned = dependency.pin;

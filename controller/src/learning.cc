@@ -13,6 +13,12 @@ namespace {
 // Far above any Unix time in milliseconds, and with room above for all reigns to come.
 constexpr std::int64_t kEpochCredible = std::int64_t{1} << 52;
 
+// The longest that anything granted under this policy can last.
+absl::Duration HoldOf(const Policy& policy) {
+  if (policy.outage.reserve > 0) return absl::InfiniteDuration();
+  return policy.outage.base_lease + policy.call_deadline;
+}
+
 bool ProvesGrant(const SyncRequest& request) {
   return std::any_of(request.dependencies.begin(), request.dependencies.end(),
                      [](const DependencyReport& report) {
@@ -43,14 +49,15 @@ void Core::Impl::EndLearningIfOver() {
       "Everything that was granted before the store was lost has run out or is known.");
 }
 
-// H_max of the policies in use: how long anything granted under them can last.
+// H_max of the policies in use: how long anything granted under them can last. Templates count
+// before they are used: who has lost the store does not know what they made before.
 absl::Duration Core::Impl::LongestHold() const {
   absl::Duration longest;
   for (const auto& [name, dependency] : dependencies_) {
-    const Policy& policy = dependency.policy;
-    if (policy.outage.reserve > 0) return absl::InfiniteDuration();
-    longest = std::max(longest, policy.outage.base_lease + policy.call_deadline);
+    longest = std::max(longest, HoldOf(dependency.policy));
   }
+  for (const auto& [pattern, policy] : templates_) longest = std::max(longest, HoldOf(policy));
+  if (longest == absl::InfiniteDuration()) return longest;
   const double error = options_.clock_rate_error;
   return longest * ((1 + error) / (1 - error));
 }

@@ -49,17 +49,25 @@ void Core::Impl::On(const PolicyEvent& event) {
     const auto note = event.notes.find(name);
     return note == event.notes.end() ? "" : note->second;
   };
+  templates_ = event.templates;
+  overrides_ = event.overrides;
   for (auto& [name, dependency] : dependencies_) {
-    if (!event.policies.contains(name)) Retire(dependency, note_of(name));
+    if (event.policies.contains(name)) continue;
+    const TemplateSet::value_type* const made_from = FindTemplate(templates_, name);
+    SetTemplate(dependency, made_from == nullptr ? "" : made_from->first);
+    if (made_from == nullptr) {
+      Retire(dependency, note_of(name));
+    } else {
+      Change(dependency, MadeFrom(made_from->second, name), PinOf(name), note_of(name));
+    }
   }
   for (const auto& [name, policy] : event.policies) {
     const auto found = dependencies_.find(name);
-    const auto pinned = event.overrides.find(name);
-    const Override pin = pinned == event.overrides.end() ? Override{} : pinned->second;
     if (found == dependencies_.end()) {
-      Create(policy, pin, note_of(name));
+      Create(policy, PinOf(name), note_of(name));
     } else {
-      Change(found->second, policy, pin, note_of(name));
+      SetTemplate(found->second, "");
+      Change(found->second, policy, PinOf(name), note_of(name));
     }
   }
   NoteLongestHold();
@@ -69,6 +77,11 @@ void Core::Impl::On(const PolicyEvent& event) {
     NoteExcess(dependency);
   }
   ConsiderAll();
+}
+
+Override Core::Impl::PinOf(const DependencyId& name) const {
+  const auto pinned = overrides_.find(name);
+  return pinned == overrides_.end() ? Override{} : pinned->second;
 }
 
 void Core::Impl::Create(const Policy& policy, const Override& pin, const std::string& note) {
@@ -242,12 +255,6 @@ void Core::Impl::Retire(DependencyState& dependency, const std::string& note) {
       WithNote(absl::StrCat(dependency.policy.name.value, " has no policy any more; ",
                             dependency.ledger.Reserved(), " are reserved and will be taken back."),
                note));
-}
-
-void Core::Impl::ForgetRetired() {
-  std::erase_if(dependencies_, [](const auto& entry) {
-    return entry.second.retired && entry.second.members.empty();
-  });
 }
 
 void Core::Impl::TellSettings(const DependencyId& name) {

@@ -116,20 +116,20 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
 
 // True if the session is a member from now on.
 bool Core::Impl::JoinDependency(SessionState& session, const DependencyId& name) {
-  const auto found = dependencies_.find(name);
-  const bool joined = found != dependencies_.end() && found->second.ledger.Has(session.id);
-  if (found == dependencies_.end() || (found->second.retired && !joined)) {
+  DependencyState* const found = FindOrMake(session, name);
+  const bool joined = found != nullptr && found->ledger.Has(session.id);
+  if (found == nullptr || (found->retired && !joined)) {
     auto& unknown = session.unknown_dependencies;
     if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) {
       unknown.push_back(name);
       session.untold.push_back(name);
       Log(EventType::kUnknownDependency, &session, name,
-          absl::StrCat(session.instance.value, " asked for ", name.value,
-                       ", which has no policy; its calls are refused."));
+          absl::StrCat(session.instance.value, " asked for ", name.value, ", ",
+                       WhyUnknown(session, name), "; its calls are refused."));
     }
     return false;
   }
-  DependencyState& dependency = found->second;
+  DependencyState& dependency = *found;
   if (joined) {
     if (dependency.ledger.Expire(session.id, now_) > 0) Touch(name, session.id);
     dependency.ledger.ExtendHolds(session.id, now_);

@@ -119,6 +119,7 @@ struct DependencyState {
   Policy policy;                       // with the mode that is in force
   Mode configured_mode = policy.mode;  // without the override
   Override pin;                        // nothing is pinned by default
+  std::string made_from;               // the pattern of its template; empty: a policy of its own
   absl::Duration lease;                // of limits
   // The policy is gone: nothing is granted any more, and what is granted is taken back.
   bool retired = false;

@@ -131,6 +131,14 @@ TEST_F(CliProcessTest, ChecksAConfigurationAsTheControllerReadsIt) {
   EXPECT_EQ(Run("check-config bad.yaml"), 7);
   EXPECT_THAT(error_, AllOf(HasSubstr("bad.yaml:1:10: /agents/laese"), HasSubstr("floor")));
   EXPECT_EQ(Run("check-config none.yaml"), 7);
+  std::ofstream(folder_ / "more.yaml")
+      << "include: config.yaml\nauth: {tokens_file: none.tokens}\n";
+  EXPECT_EQ(Run("check-config more.yaml"), 7);
+  EXPECT_THAT(error_, AllOf(HasSubstr("/include"), HasSubstr("only dependencies")));
+  std::ofstream(folder_ / "tokens.yaml") << "auth: {tokens_file: none.tokens}\n";
+  EXPECT_EQ(Run("check-config tokens.yaml"), 7);
+  EXPECT_THAT(error_, HasSubstr("none.tokens"));
+  EXPECT_EQ(Run("check-config --strict --skip-secrets tokens.yaml"), 0) << error_;
 }
 
 }  // namespace

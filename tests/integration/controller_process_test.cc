@@ -15,6 +15,7 @@
 
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/temporary_folder.h"
+#include "plimsoll/agent/agent.h"
 #include "tests/integration/http_probe.h"
 
 namespace plimsoll {
@@ -231,6 +232,27 @@ TEST_F(ControllerProcessTest, TheFileIsReloadedAndRefusedOverRest) {
   EXPECT_EQ(status["errors"][0]["line"], 4);
   EXPECT_EQ(Send("POST", "/v1/config:validate", "dependencies: []"), 200);
   EXPECT_EQ(Send("POST", "/v1/config:validate", "dependencies: 3"), 400);
+  std::ofstream(path("more.yaml")) << "dependencies: [{name: more}]\n";
+  EXPECT_EQ(Send("POST", "/v1/config:validate", "include: more.yaml"), 200);
+  EXPECT_EQ(Send("POST", "/v1/config:validate", "include: ../more.yaml"), 400);
+}
+
+TEST_F(ControllerProcessTest, WithoutAnyConfigurationTheFirstAgentGetsALimit) {
+  WriteConfig("");
+  Start({"--dev"});
+  const Json ports = Json::parse(ReadFile(path("ports")));
+  AgentOptions options;
+  options.controllers = {"http://127.0.0.1:" + std::to_string(ports["agents"].get<int>())};
+  options.service = "shop";
+  options.instance = "shop-0";
+  const absl::StatusOr<std::unique_ptr<Agent>> agent = Agent::Start(options);
+  ASSERT_TRUE(agent.ok()) << agent.status();
+  EXPECT_TRUE(Until([&] { return (*agent)->bulkhead("any-db").TryAcquire().has_value(); }))
+      << log();
+  const Json shown = Json::parse(Ask("/v1/dependencies/any-db"));
+  EXPECT_EQ(shown["origin"], "TEMPLATE") << shown;
+  EXPECT_EQ(shown["template"], "*");
+  EXPECT_THAT(log(), HasSubstr("event=DEPENDENCY_CREATED"));
 }
 
 TEST_F(ControllerProcessTest, AStoreThatWasMadeOnPurposeNeedsNoLearning) {

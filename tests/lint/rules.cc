@@ -12,7 +12,7 @@ const std::vector<Layer>& Layers() {
         "plimsoll/http/", "api/http/"}},
       {"api/openapi/", {"plimsoll/core/", "controller/config/"}},
       // Checks the configuration of the controller without starting it.
-      {"api/cli/src/config_check.", {"controller/main/config.h", "api/cli/"}},
+      {"api/cli/src/config_check.", {"controller/main/config_loader.h", "api/cli/"}},
       {"api/cli/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/wire/",
         "plimsoll/simulation/", "controller/config/", "api/cli/"}},

@@ -37,10 +37,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Days{"calm", 4, 0.93}, Days{"mild", 4, 0.82}, Days{"harsh", 5, 0.55},
                     Days{"churn", 4, 0.1}, Days{"extreme", 3, 0.4}, Days{"open", 4, 0.93},
                     Days{"anonymous", 4, 0.4}, Days{"reserve", 4, 0.5}, Days{"quota", 6, 0.5},
-                    Days{"operator", 6, 0.2}, Days{"cuts", 4, 0.3}, Days{"lost", 6, 0.35},
-                    Days{"failover", 6, 0.5}, Days{"hot", 4, 0.05}, Days{"split", 6, 0.35},
-                    Days{"deploy", 4, 0.75}, Days{"scale", 3, 0.8}, Days{"jobs", 2, 0.6},
-                    Days{"crashloop", 4, 0.8}),
+                    Days{"operator", 6, 0.2}, Days{"template", 4, 0.1}, Days{"cuts", 4, 0.3},
+                    Days{"lost", 6, 0.35}, Days{"failover", 6, 0.5}, Days{"hot", 4, 0.05},
+                    Days{"split", 6, 0.35}, Days{"deploy", 4, 0.75}, Days{"scale", 3, 0.8},
+                    Days{"jobs", 2, 0.6}, Days{"crashloop", 4, 0.8}),
     [](const auto& days) { return std::string(days.param.scenario); });
 
 TEST(SimulationTest, AThousandJoinsAMinuteLeaveNothingBehind) {

@@ -51,8 +51,8 @@ void CompareValues(const Json& now, const Json& then, bool whole, const std::str
   }
   const auto ignored = [&pointer](const std::string& key) {
     if (!pointer.empty()) return false;
-    for (const char* const name :
-         {"status", "revision", "create_time", "update_time", "origin", "override", "name"}) {
+    for (const char* const name : {"status", "revision", "create_time", "update_time", "origin",
+                                   "template", "override", "name"}) {
       if (key == name) return true;
     }
     return false;

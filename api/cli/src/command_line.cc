@@ -119,9 +119,13 @@ int PrintManual(const Invocation& call, const Context& context) {
 }
 
 int CheckConfigFile(const Invocation& call, const Context& context) {
-  const absl::StatusOr<std::string> checked = context.check_config(call.Word(0));
+  const absl::StatusOr<ConfigVerdict> checked =
+      context.check_config({call.Word(0), call.Has("--strict"), call.Has("--skip-secrets")});
   if (checked.ok()) {
-    context.out(*checked);
+    for (const std::string& warning : checked->warnings) {
+      context.error(absl::StrCat("warning: ", warning, "\n"));
+    }
+    context.out(checked->line);
     return kExitFine;
   }
   context.error(absl::StrCat(std::string(checked.status().message()), "\n"));

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "api/cli/src/config_check.h"
 #include "api/cli/src/rest_transport.h"
 #include "api/cli/src/verb.h"
 #include "plimsoll/core/clock.h"
@@ -30,7 +31,7 @@ struct Context {
   std::function<absl::StatusOr<std::unique_ptr<RestTransport>>(const Connection&)> connect;
   std::function<void(absl::Duration)> pause;
   // Reads a configuration of the controller. The message tells all faults, a line each.
-  std::function<absl::StatusOr<std::string>(const std::string& path)> check_config;
+  std::function<absl::StatusOr<ConfigVerdict>(const ConfigCheck& check)> check_config;
   // `plimsoll simulate`.
   std::function<int(const std::vector<std::string>& arguments)> simulate;
   const Clock& clock;

@@ -65,6 +65,14 @@ void CheckPolicies(const YamlNode& root, Faults& faults) {
   usual.algorithm.kind = AlgorithmKind::kFleetKnee;
   ReadPolicies(top, usual, CoreOptions{}.lease, faults);
   top.Finish();
+  const std::vector<YamlNode>& items = top.List("dependencies");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string pointer = Below("/dependencies", std::to_string(i));
+    if (MapReader(items[i], pointer, faults).Find("match") == nullptr) continue;
+    faults.Add(Below(pointer, "match"),
+               "templates belong into the configuration file of the controller: only dependencies "
+               "with a name can be applied");
+  }
 }
 
 }  // namespace

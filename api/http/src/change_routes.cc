@@ -116,9 +116,12 @@ const LimitRow* LimitRowOf(const Snapshot& snapshot, const std::string& dependen
 }
 
 // The sessions of the instance that is to be evicted, or how many use the dependency that is to be
-// deleted. False if the name stands for instances of several services.
+// changed. False if the name stands for instances of several services.
 bool FindUsers(const Snapshot& snapshot, const std::string& service, ChangeRequest& request) {
-  if (const DependencyRow* row = RowOf(snapshot, request.name)) request.instances = row->instances;
+  if (const DependencyRow* row = RowOf(snapshot, request.name)) {
+    request.exists = true;
+    request.instances = row->instances;
+  }
   if (request.verb != ChangeVerb::kEvict) return true;
   std::set<std::string> services;
   for (const InstanceRow& row : snapshot.instances) {
@@ -187,7 +190,8 @@ void ChangeRoutes::Change(const RoutedRequest& routed, const ExchangePtr& exchan
   request.if_match = routed.request.if_match;
   request.validate_only = IsFlag(routed, "validate_only");
   request.force = IsFlag(routed, "force");
-  const bool looks = verb == ChangeVerb::kDeleteDependency || verb == ChangeVerb::kEvict;
+  const bool looks = verb == ChangeVerb::kDeleteDependency || verb == ChangeVerb::kEvict ||
+                     verb == ChangeVerb::kPutOverride || verb == ChangeVerb::kReset;
   if (!looks) return Submit(std::move(request), exchange);
   // Who uses it now is asked anew. The request outlives the call: what is needed of it travels.
   queue_.Refresh([this, request, exchange, service = routed.Parameter("service")] {

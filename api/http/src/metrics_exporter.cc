@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/metric_families.h"
+#include "plimsoll/core/add_each.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -108,11 +109,6 @@ void AddState(const DependencyRow& row, bool learning, MetricFamilies& families)
   const std::string& name = row.policy.name.value;
   families["plimsoll_controller_learning"].Add({name}, learning ? 1 : 0);
   families["plimsoll_controller_overrides"].Add({name}, row.pinned.has_value() ? 1 : 0);
-}
-
-template <typename Array>
-void AddEach(const Array& from, Array& into) {
-  for (std::size_t i = 0; i < from.size(); ++i) into[i] += from[i];
 }
 
 // What can be added up of several dependencies; their laws and breakers cannot.

@@ -289,6 +289,7 @@ Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>
   const Policy& policy = row.policy;
   Json view = {{"name", policy.name.value},
                {"origin", row.retired ? Json(nullptr) : Json(OriginOf(facts))},
+               {"template", nullptr},
                {"description", policy.description},
                {"mode", std::string(ToString(policy.mode))},
                {"scope", std::string(ToString(policy.scope))}};
@@ -304,6 +305,7 @@ Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>
   view["status"] = DependencyStatus(row, limits, learning, time);
   view["override"] = nullptr;
   if (!facts.has_value()) return view;
+  if (!facts->made_from.empty()) view["template"] = facts->made_from;
   if (facts->override_facts) {
     view["override"] = OverrideView(policy.name, *facts->override_facts);
   }
@@ -314,7 +316,9 @@ Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>
 }
 
 std::string OriginOf(const std::optional<DependencyFacts>& facts) {
-  return facts.has_value() && !facts->from_file ? "API" : "FILE";
+  if (!facts.has_value()) return "FILE";
+  if (!facts->made_from.empty()) return "TEMPLATE";
+  return facts->from_file ? "FILE" : "API";
 }
 
 Json QuotaView(const DependencyRow& row, const std::vector<const LimitRow*>& limits) {

@@ -35,6 +35,17 @@ Policy MakePolicy(const World& world) {
   return policy;
 }
 
+// What the operator has set: the policy by the name of the dependency, or as a template that is all
+// that fits it.
+void Put(const World& world, const Policy& policy, PolicyEvent& event) {
+  if (!world.scenario.from_template) {
+    event.policies = {{policy.name, policy}};
+    return;
+  }
+  event.templates = {{"*", policy}, {"???*", MadeFrom(policy, DependencyId())}};
+  event.templates.at("*").quota = 1;
+}
+
 PolicyEvent MakePolicies(const World& world) {
   PolicyEvent event;
   if (world.deleted) return event;
@@ -42,7 +53,7 @@ PolicyEvent MakePolicies(const World& world) {
   // A quota that is drawn again is told again all the same, as part of another change.
   const bool by_operator = world.scenario.operator_every.max < absl::InfiniteDuration();
   if (!by_operator) policy.description = absl::StrFormat("since %d", world.queue.now().ns);
-  event.policies = {{policy.name, policy}};
+  Put(world, policy, event);
   if (world.pin != Override{}) event.overrides = {{policy.name, world.pin}};
   return event;
 }
@@ -80,9 +91,9 @@ void ControllerHost::Lead(Epoch epoch) {
                            ToString(found.condition), Describe(found.bounds));
   });
   world_.AdoptQuota();
-  PolicySet policies = {{policy.name, policy}};
-  if (world_.deleted) policies.clear();
-  core_ = std::make_unique<Core>(options, std::move(policies), found, now);
+  PolicyEvent set;
+  if (!world_.deleted) Put(world_, policy, set);
+  core_ = std::make_unique<Core>(options, set.policies, found, now, set.templates);
   if (world_.pin != Override{}) Apply(MakePolicies(world_));
   Tick();
 }

@@ -91,6 +91,14 @@ Scenario Operator() {
   return scenario;
 }
 
+// All of the same, but the policy is made when somebody asks for the dependency, and goes with the
+// last one that uses it.
+Scenario Template() {
+  Scenario scenario = From(Operator(), "template");
+  scenario.from_template = true;
+  return scenario;
+}
+
 // The quota is cut under controllers that hardly live: successors inherit from before the cut.
 Scenario Cuts() {
   Scenario scenario = From(Quota(), "cuts");
@@ -166,9 +174,9 @@ Scenario CrashLoop() {
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),    Mild(),   Harsh(),    Churn(), Extreme(),  Open(),     Anonymous(),
-          Reserve(), Quota(),  Operator(), Cuts(),  Lost(),     Failover(), Hot(),
-          Split(),   Deploy(), Scale(),    Jobs(),  CrashLoop()};
+  return {Calm(),    Mild(),  Harsh(),    Churn(),    Extreme(), Open(),     Anonymous(),
+          Reserve(), Quota(), Operator(), Template(), Cuts(),    Lost(),     Failover(),
+          Hot(),     Split(), Deploy(),   Scale(),    Jobs(),    CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

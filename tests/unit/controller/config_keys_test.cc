@@ -120,7 +120,7 @@ TEST(ConfigKeysTest, TheTableOfPoliciesHasWhatTheReaderTakes) {
   for (const std::string& name : NamesOf(LawKeys())) names.insert(name);
   Names expected = ChildrenOf(names, "");
   EXPECT_EQ(KnownToTheReader("defaults: {", "}"), expected);
-  expected.insert({"name", "description"});
+  expected.insert({"name", "match", "description"});
   EXPECT_EQ(KnownToTheReader("dependencies: [{name: d, ", "}]"), expected);
   for (const std::string& section : SectionsOf(names)) {
     if (section == "quota.services") continue;  // any name

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "controller/main/config_keys.h"
+#include "controller/main/config_report.h"
+#include "controller/main/reload.h"
 
 namespace plimsoll {
 namespace {
@@ -281,6 +283,137 @@ TEST_F(ConfigIncludeTest, TheHashCoversIncludedFiles) {
   const std::string before = Load(text)->server.config_hash;
   Write("conf.d/a.yaml", "dependencies: [{name: d, floor: 4}]\n");
   EXPECT_NE(Load(text)->server.config_hash, before);
+}
+
+// What somebody sends to be validated.
+class SentTextTest : public ConfigIncludeTest {
+ protected:
+  std::string FaultsOfSent(const std::string& text, const std::string& path = "main.yaml") const {
+    ConfigRequest request;
+    if (!path.empty()) request.path = folder_ + "/" + path;
+    request.sent = true;
+    Faults faults;
+    return std::string(ReadLayered(request, text, faults).status().message());
+  }
+};
+
+TEST_F(SentTextTest, IncludesWhatLiesInTheFolderOfTheConfiguration) {
+  Write("conf.d/a.yaml", "dependencies: [{name: a, floor: 010}]\n");
+  EXPECT_THAT(FaultsOfSent("include: conf.d/*.yaml\n"),
+              HasSubstr("conf.d/a.yaml:1:26: /dependencies/0/floor: must be a whole number"));
+  Write("conf.d/a.yaml", "dependencies: [{name: a}]\n");
+  EXPECT_EQ(FaultsOfSent("include: conf.d/*.yaml\ndependencies: [{name: b}]\n"), "");
+}
+
+TEST_F(SentTextTest, ReadsNoOtherFile) {
+  std::filesystem::create_directory(folder_ + "/etc");
+  Write("secret.yaml", "dependencies: [{name: top-secret, floor: 010}]\n");
+  Write("etc/key.pem", "top-secret\n");
+  std::filesystem::create_symlink("../secret.yaml", folder_ + "/etc/link.yaml");
+  std::filesystem::create_directory_symlink("..", folder_ + "/etc/up");
+  for (const std::string& pattern :
+       std::vector<std::string>{"../secret.yaml", folder_ + "/secret.yaml", "/*", "link.yaml",
+                                "*.yaml", "up/*.yaml", "key.pem", "x/../../secret.yaml"}) {
+    const std::string fault = FaultsOfSent("include: \"" + pattern + "\"\n", "etc/main.yaml");
+    EXPECT_THAT(fault, HasSubstr("/include: ")) << pattern;
+    EXPECT_THAT(fault, ::testing::Not(HasSubstr("top-secret"))) << pattern;
+    EXPECT_THAT(fault, ::testing::Not(HasSubstr("010"))) << pattern;
+  }
+}
+
+TEST_F(SentTextTest, CannotIncludeWhereThereIsNoFile) {
+  EXPECT_THAT(FaultsOfSent("include: \"*.yaml\"\n", ""),
+              HasSubstr("/include: there is no configuration file"));
+  EXPECT_EQ(FaultsOfSent("dependencies: [{name: b}]\n", ""), "");
+  EXPECT_THAT(FaultsOfSent("", ""), HasSubstr("the file is empty"));
+}
+
+constexpr char kTokensFile[] =
+    "auth:\n  tokens:\n    - {name: ci, role: viewer, token: \"${CI_TOKEN}\"}\n";
+constexpr char kToken[] = "CI_TOKEN=hunter2-hunter2-hunter2";
+
+TEST(SecretTest, ATokenOfTheEnvironmentLetsIn) {
+  const Config config = Read(Request({kToken}), kTokensFile);
+  ASSERT_EQ(config.server.access.tokens.size(), 1U);
+  EXPECT_EQ(config.server.access.tokens[0].name, "ci");
+  EXPECT_EQ(config.server.access.tokens[0].role, Role::kViewer);
+  EXPECT_EQ(config.server.access.tokens[0].sha256, HashToken("hunter2-hunter2-hunter2"));
+  EXPECT_EQ(config.server.access.api_anonymous, Role::kNone) << "who asks for tokens is not open";
+}
+
+TEST(SecretTest, ItIsShownNowhere) {
+  const Config config = Read(Request({kToken}), kTokensFile);
+  EXPECT_EQ(EntryOf(config, "auth.tokens").value,
+            R"([{"name": "ci", "role": "viewer", "token": "${CI_TOKEN}"}])");
+  std::string all = EffectiveText(config, true) + config.server.config_hash;
+  for (const auto& [name, value] : AccessSettingsOf(config)) all += name + value;
+  for (const auto& [name, value] : FixedSettingsOf(config)) all += name + value;
+  for (const std::string& line : Compare(Read(Request({}), "dependencies: []"), config).access) {
+    all += line;
+  }
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("hunter2")));
+  EXPECT_THAT(all, HasSubstr("${CI_TOKEN}"));
+}
+
+TEST(SecretTest, NoFaultShowsWhatMayBeTheSecret) {
+  const auto fault = [](const std::string& token) {
+    return "auth: {tokens: [{name: ci, role: viewer, token: " + token + "}]}\n";
+  };
+  for (const std::string& token : std::vector<std::string>{
+           "hunter2hunter2hunter2", "\"$hunter2\"", "\"${hunter2\"", "\"${a b hunter2}\"",
+           "[hunter2]", "{a: hunter2}", "\"x${hunter2}\""}) {
+    const std::vector<std::string> faults = FaultsOf(Request({}), fault(token));
+    ASSERT_EQ(faults.size(), 1U) << token;
+    EXPECT_THAT(faults[0], HasSubstr("/auth/tokens/0/token: must name a variable"));
+    EXPECT_THAT(faults[0], ::testing::Not(HasSubstr("hunter2"))) << token;
+  }
+  const std::string reference = fault("\"${CI_TOKEN}\"");
+  EXPECT_THAT(FaultsOf(Request({}), reference),
+              ElementsAre(HasSubstr("the variable CI_TOKEN is not set")));
+  const auto weak = FaultsOf(Request({"CI_TOKEN=hunter2"}), reference);
+  EXPECT_THAT(weak, ElementsAre(HasSubstr("at least 16 characters")));
+  EXPECT_THAT(weak[0], ::testing::Not(HasSubstr("hunter2")));
+  for (const ConfigRequest& request :
+       {Request({"PLIMSOLL_AUTH__TOKENS=hunter2"}), Request({}, {{"auth.tokens", "hunter2"}})}) {
+    const std::vector<std::string> faults = FaultsOf(request, "dependencies: []\n");
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_THAT(faults[0], ::testing::Not(HasSubstr("hunter2")));
+  }
+}
+
+TEST(SecretTest, VariablesAreNotLookedAtWhereSecretsAreSkippedOrTheTextWasSent) {
+  for (const bool sent : {false, true}) {
+    ConfigRequest request = Request({});
+    request.skip_secrets = !sent;
+    request.sent = sent;
+    const Config config = Read(request, kTokensFile);
+    EXPECT_TRUE(config.access.asks_for_credentials());
+    EXPECT_THAT(config.server.access.tokens, IsEmpty());
+  }
+}
+
+TEST(SecretTest, TwoEntriesOfOneTokenAreRefused) {
+  const std::string twice =
+      std::string(kTokensFile) + "    - {name: cd, role: operator, token: \"${CI_TOKEN}\"}\n";
+  EXPECT_THAT(FaultsOf(Request({kToken}), twice),
+              ElementsAre(HasSubstr("/auth/tokens/1/token: another entry has the same token")));
+}
+
+TEST(SecretTest, AVariableThatTheFileRefersToIsKnown) {
+  ConfigRequest request = Request({"PLIMSOLL_CI=hunter2-hunter2-hunter2"});
+  request.strict = true;
+  EXPECT_THAT(FaultsOf(request,
+                       "auth: {tokens: [{name: ci, role: viewer, token: "
+                       "\"${PLIMSOLL_CI}\"}]}\n"),
+              IsEmpty());
+}
+
+TEST(ConfigLoaderTest, WhatHoldsForDevelopmentIsShown) {
+  ConfigRequest request;
+  request.profile = Profile::kDevelopment;
+  const Config config = Read(request, "");
+  EXPECT_THAT(EffectiveText(config, true),
+              HasSubstr("dependencies:\n  - {\"match\":\"*\"}  # DEFAULT\n"));
 }
 
 TEST(FactsAfterReloadTest, WhatWaitsForARestartStaysAndIsNamed) {

@@ -323,6 +323,30 @@ TEST(ConfigTest, ALowCeilingLowersTheDefaultInitialLimit) {
   EXPECT_EQ(ParsePolicy("scope: instance, ceiling: 10").algorithm.initial, 10);
 }
 
+TEST(ConfigTest, ATemplateIsAPolicyWithoutAName) {
+  const Config config = Parse(
+      "defaults: {floor: 2}\n"
+      "dependencies:\n"
+      "  - {match: \"search-*\", quota: {capacity: 30}}\n"
+      "  - {name: search-eu, quota: {capacity: 50}}\n"
+      "  - {match: \"?\"}\n");
+  EXPECT_EQ(config.policies.size(), 1U);
+  ASSERT_EQ(config.templates.size(), 2U);
+  EXPECT_EQ(config.templates.at("search-*").quota, 30);
+  EXPECT_EQ(config.templates.at("search-*").algorithm.floor, 2);
+  EXPECT_TRUE(config.templates.at("search-*").name.empty());
+  EXPECT_EQ(ValidText("f", config), "f: valid, 1 dependency, 2 templates\n");
+}
+
+TEST(ConfigTest, ForDevelopmentEveryDependencyHasAPolicyUntilTheFileNamesSome) {
+  const Config empty = Parse("defaults: {floor: 3}\n", Profile::kDevelopment);
+  EXPECT_EQ(empty.templates.at("*").algorithm.floor, 3);
+  EXPECT_EQ(empty.templates.at("*").outage.base_lease, absl::Seconds(30));
+  EXPECT_EQ(DefaultConfig(Profile::kDevelopment).templates.size(), 1U);
+  EXPECT_TRUE(Parse("dependencies: []\n", Profile::kDevelopment).templates.empty());
+  EXPECT_TRUE(Parse("defaults: {floor: 3}\n").templates.empty());
+}
+
 TEST(ConfigTest, WithoutCapacityThereIsNoQuota) {
   EXPECT_FALSE(ParsePolicy("floor: 1").quota.has_value());
 }
@@ -408,7 +432,16 @@ const std::vector<FaultCase>& ShapeCases() {
       {"DependencyIsAWord", "dependencies:\n  - payments\n",
        "2:5: /dependencies/0: must be a map, not \"payments\""},
       {"DependencyIsNothing", "dependencies:\n  -\n  - name: d\n",
-       "1:1: /dependencies/0: has no \"name\""},
+       "1:1: /dependencies/0: has no \"name\", and no \"match\" for all whose names are like a "
+       "pattern"},
+      {"NameAndPattern", "dependencies: [{name: d, match: \"d*\"}]\n",
+       "1:26: /dependencies/0/match: has a \"name\" as well: one of the two must go"},
+      {"PatternWithoutWildcard", "dependencies: [{match: d}]\n",
+       "1:17: /dependencies/0/match: must be a pattern such as \"search-*\": letters, digits, '.', "
+       "'_', '~', '-', '*' for any text and '?' for one character, not \"d\"; what has no '*' or "
+       "'?' is a \"name\""},
+      {"SamePatternTwice", "dependencies: [{match: \"d*\"}, {match: \"d*\"}]\n",
+       "1:32: /dependencies/1/match: \"d*\" is taken by /dependencies/0: patterns must be unique"},
       {"EmptyName", "dependencies: [{name: \"\"}]\n",
        "1:17: /dependencies/0/name: must not be empty"},
   };
@@ -601,7 +634,9 @@ const std::vector<FaultCase>& SenseCases() {
        "lease, 10s, and 24h"},
       {"BadName", "dependencies: [{name: -x}]\n",
        "1:17: /dependencies/0/name: name = -x: must be 1 to 63 letters, digits, '.', '_' or '-'"},
-      {"NoName", "dependencies:\n  - floor: 5\n", "2:5: /dependencies/0: has no \"name\""},
+      {"NoName", "dependencies:\n  - floor: 5\n",
+       "2:5: /dependencies/0: has no \"name\", and no \"match\" for all whose names are "
+       "like a pattern"},
       {"NameTwice", "dependencies:\n  - name: d\n  - name: d\n",
        "3:5: /dependencies/1/name: \"d\" is taken by /dependencies/0: names must be unique"},
       {"HoldAgainstLease", "agents: {lease: 5s, hold_max: 1s}\n",

@@ -359,6 +359,76 @@ TEST_F(PolicyBookReloadTest, TheFileWinsANameAndTheOtherComesBackWhenItLetsGo) {
   EXPECT_EQ(book_->InForce().policies.at(kApi).quota, 50);
 }
 
+class PolicyBookTemplateTest : public PolicyBookReloadTest {
+ protected:
+  PolicyBookTemplateTest() {
+    options_.file_templates = {{"search-*", FilePolicy(DependencyId(), 30)}};
+    Restart();
+  }
+  ChangePlan AskOfOneInUse(ChangeVerb verb, const std::string& body = "") {
+    ChangeRequest request = Request(verb, kSearch, body);
+    request.exists = true;
+    return Do(request);
+  }
+  const DependencyId kSearch{"search-eu"};
+};
+
+TEST_F(PolicyBookTemplateTest, TheCoreIsToldOfTemplates) {
+  EXPECT_EQ(book_->InForce().templates.at("search-*").quota, 30);
+  EXPECT_FALSE(book_->InForce().policies.contains(kSearch));
+  EXPECT_EQ(book_->Find(kSearch)->made_from, "search-*");
+  EXPECT_EQ(book_->Find(kFile)->made_from, "");
+  EXPECT_FALSE(book_->Find(DependencyId("other")).has_value());
+}
+
+TEST_F(PolicyBookTemplateTest, WhatATemplateHasMadeIsReadOnlyButPutGivesItAPolicyOfItsOwn) {
+  for (const ChangeVerb verb :
+       {ChangeVerb::kPatchDependency, ChangeVerb::kDeleteDependency, ChangeVerb::kPutQuota}) {
+    const ChangePlan plan = AskOfOneInUse(verb, kBody);
+    EXPECT_EQ(plan.status, 409);
+    EXPECT_EQ(plan.code, "MANAGED_BY_FILE");
+    EXPECT_THAT(plan.detail, HasSubstr("is made from the template \"search-*\""));
+  }
+  EXPECT_EQ(AskOfOneInUse(ChangeVerb::kPutDependency, kBody).status, 201);
+  EXPECT_EQ(book_->InForce().policies.at(kSearch).quota, 50);
+  EXPECT_EQ(book_->Find(kSearch)->made_from, "");
+  EXPECT_FALSE(book_->Find(kSearch)->from_file);
+  EXPECT_EQ(AskOfOneInUse(ChangeVerb::kDeleteDependency).status, 204);
+  EXPECT_EQ(book_->Find(kSearch)->made_from, "search-*");
+}
+
+TEST_F(PolicyBookTemplateTest, AnOverrideOfOneInUseOutlivesARestart) {
+  EXPECT_EQ(AskOfOneInUse(ChangeVerb::kPutOverride, kPin).status, 201);
+  Restart();
+  EXPECT_EQ(book_->InForce().overrides.at(kSearch).limit, 3);
+  EXPECT_EQ(AskOfOneInUse(ChangeVerb::kReset).status, 200);
+}
+
+TEST_F(PolicyBookTemplateTest, ANameThatNobodyUsesIsNotTakenForOneThatATemplateWouldMake) {
+  for (const ChangeVerb verb : {ChangeVerb::kPutOverride, ChangeVerb::kReset}) {
+    const ChangePlan plan = Do(Request(verb, DependencyId("search-ue"), kPin));
+    EXPECT_EQ(plan.status, 404);
+    EXPECT_THAT(plan.detail, HasSubstr("when an instance asks for it"));
+  }
+}
+
+TEST_F(PolicyBookTemplateTest, AReloadChangesTemplates) {
+  AskOfOneInUse(ChangeVerb::kPutOverride, kPin);
+  const std::int64_t revision = book_->Find(kSearch)->revision;
+  reading_.policies = options_.file_policies;
+  reading_.templates = options_.file_templates;
+  Do(Request(ChangeVerb::kReload, DependencyId(), ""));
+  EXPECT_EQ(book_->Find(kSearch)->revision, revision) << "it is the same";
+  reading_.templates = {{"search-*", FilePolicy(DependencyId(), 9)}};
+  const ChangePlan plan = Do(Request(ChangeVerb::kReload, DependencyId(), ""));
+  EXPECT_EQ(std::get<PolicyEvent>(plan.events.at(0)).templates.at("search-*").quota, 9);
+  EXPECT_GT(book_->Find(kSearch)->revision, revision);
+  reading_.templates.clear();
+  Do(Request(ChangeVerb::kReload, DependencyId(), ""));
+  EXPECT_FALSE(book_->Find(kSearch).has_value());
+  EXPECT_THAT(book_->InForce().overrides, IsEmpty());
+}
+
 TEST_F(PolicyBookReloadTest, AnOverrideOfWhatIsNotInTheFileAnyMoreIsDropped) {
   Ask(ChangeVerb::kPutOverride, kFile, kPin);
   reading_.policies = PolicySet{};

@@ -41,6 +41,14 @@ TEST(ReloadTest, DependenciesThatComeAndGoAreTold) {
               ElementsAre("payments-api: removed", "orders-db: added, quota 8"));
 }
 
+TEST(ReloadTest, TemplatesAreToldLikeDependencies) {
+  const Config before = Parse("dependencies: [{match: \"a*\"}, {match: \"b*\", floor: 2}]\n");
+  const Config after = Parse("dependencies: [{match: \"b*\", floor: 3}, {match: \"c*\"}]\n");
+  EXPECT_THAT(Compare(before, after).policies,
+              ElementsAre("template a*: removed", "template b*: floor 2 -> 3",
+                          "template c*: added, quota none"));
+}
+
 TEST(ReloadTest, AChangedDefaultIsAChangeOfEachDependencyThatUsesIt) {
   const Config after = Parse(
       "defaults: {call_deadline: 2s}\n"

@@ -12,6 +12,7 @@
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/controller/snapshot.h"
 #include "plimsoll/controller/store.h"
+#include "plimsoll/controller/templates.h"
 #include "plimsoll/core/protocol.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
@@ -57,11 +58,16 @@ struct ConfirmedEvent {
 // here have none any more. They must be valid. Grants follow by the rules: a cut is reached when
 // those that hold too much have acknowledged it, or their holds have run out. What has not changed
 // is left alone. Overrides of dependencies without a policy do nothing.
+//
+// A dependency without a policy that agents ask for gets one from the template that fits, and loses
+// it when the last session that has joined it is gone and nothing of it is reserved any more. Those
+// that templates have made are at most CoreOptions::dependencies_max; more have no policy.
 struct PolicyEvent {
   PolicySet policies;
   OverrideSet overrides = {};
   // Who changed something of a dependency and why, as a sentence for the log.
   std::map<DependencyId, std::string> notes = {};
+  TemplateSet templates = {};
 };
 // The operator wants the law to forget what it has found, and to start from its initial limit.
 // Does nothing if there is no such dependency.
@@ -120,8 +126,10 @@ using Action = std::variant<ReplyAction, WriteAction, ConfirmAction, DeposedActi
 class Core {
  public:
   // `inherited` is what Store::TakeOver() returned, `now` an instant read *after* it returned: the
-  // holds of the previous reign are counted from it. Options and policies must be valid.
-  Core(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now);
+  // holds of the previous reign are counted from it. Options, policies and templates must be valid.
+  // What was inherited of a dependency without a policy is under that of the template that fits.
+  Core(const CoreOptions& options, PolicySet policies, const StoreState& inherited, Instant now,
+       TemplateSet templates = {});
   ~Core();
 
   // Handles one event. `now` must not be smaller than in earlier calls.

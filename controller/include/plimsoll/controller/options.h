@@ -23,8 +23,9 @@ struct CoreOptions {
   // (1 + e) / (1 - e). Quartz is good for 0.0002.
   double clock_rate_error = 0.01;  // [0, 0.2]
   int sessions_max = 10'000;       // registrations above are refused
-  int dependencies_max = 200;      // of one session
-  int events_keep = 10'000;        // of the decision log
+  // Of one session; and how many templates may make, all sessions together.
+  int dependencies_max = 200;
+  int events_keep = 10'000;  // of the decision log
   // For the jitter of holds. Same seed and same events, same actions.
   std::uint64_t seed = 1;
 };

@@ -102,6 +102,7 @@ struct BreakerRow {
 
 struct DependencyRow {
   Policy policy;                   // as configured: without the override
+  std::string made_from;           // the pattern of its template; empty: a policy of its own
   std::optional<Override> pinned;  // by an override
   Mode mode = Mode::kEnforce;      // in force
   bool retired = false;            // it has no policy any more, and what was granted is taken back

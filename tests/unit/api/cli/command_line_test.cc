@@ -453,6 +453,15 @@ TEST_F(CommandLineTest, RawRequestsPassAsTheyAre) {
   EXPECT_EQ(Run({"api", "GET", "/v1/a b"}), kExitUsage);
 }
 
+TEST_F(CommandLineTest, ACheckOfAConfigurationCanBeStrictAndLeaveSecretsUnread) {
+  EXPECT_EQ(Run({"check-config", "good.yaml"}), kExitFine);
+  EXPECT_EQ(out(), "good.yaml: valid\n");
+  EXPECT_EQ(error(), "warning: unknown variable\n");
+  EXPECT_EQ(Run({"check-config", "--strict", "good.yaml", "--skip-secrets"}), kExitFine);
+  EXPECT_EQ(out(), "good.yaml: valid without secrets\n");
+  EXPECT_EQ(error(), "");
+}
+
 TEST_F(CommandLineTest, WhatNeedsNoControllerAsksNone) {
   rest().GoAway();
   EXPECT_EQ(Run({"check-config", "good.yaml"}), kExitFine);

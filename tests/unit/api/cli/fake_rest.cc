@@ -95,9 +95,14 @@ int FakeTerminal::Run(const std::vector<std::string>& arguments) {
             ++pauses;
             clock.Advance(span);
           },
-      .check_config = [](const std::string& path) -> absl::StatusOr<std::string> {
-        if (path == "good.yaml") return std::string("good.yaml: valid, 1 dependency\n");
-        return absl::DataLossError(path + ":1:1: /celing: unknown key");
+      .check_config = [](const ConfigCheck& check) -> absl::StatusOr<ConfigVerdict> {
+        if (check.path != "good.yaml") {
+          return absl::DataLossError(check.path + ":1:1: /celing: unknown key");
+        }
+        return ConfigVerdict{
+            absl::StrCat(check.path, ": valid", check.skip_secrets ? " without secrets\n" : "\n"),
+            check.strict ? std::vector<std::string>{}
+                         : std::vector<std::string>{"unknown variable"}};
       },
       .simulate =
           [this](const std::vector<std::string>& rest_of) {

@@ -36,6 +36,7 @@ struct ChangeRequest {
   std::string if_match;                  // as sent; empty: none
   bool validate_only = false;            // tell what would be, and change nothing
   bool force = false;                    // delete what is in use
+  bool exists = false;                   // the core knows the dependency: somebody uses it
   int instances = 0;                     // that use the dependency now
   std::vector<SessionId> sessions = {};  // of the instance to be evicted
 };
@@ -85,6 +86,8 @@ struct OverrideFacts {
 // What is known of a dependency beside its policy.
 struct DependencyFacts {
   bool from_file = true;
+  // The pattern of the template that makes its policy, or would; empty: a policy of its own.
+  std::string made_from = {};
   std::int64_t revision = 0;
   absl::Time create_time;
   absl::Time update_time;
@@ -114,7 +117,7 @@ class Operations {
   // The plan that was made last has become durable, or has not.
   virtual void Settle(const absl::Status& written) = 0;
 
-  // Nothing for a name that has no policy.
+  // Nothing for a name that has no policy, and that no template fits.
   virtual std::optional<DependencyFacts> Find(const DependencyId& name) const = 0;
   virtual ConfigFacts config() const = 0;
   // What a configuration of this text would be refused for.

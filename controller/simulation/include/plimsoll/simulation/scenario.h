@@ -64,6 +64,7 @@ struct Scenario {
   absl::Duration call_deadline = absl::Seconds(3);
   absl::Duration hold_max = absl::Milliseconds(500);
   bool unique_instances = true;
+  bool from_template = false;  // the policy is not of the dependency, but of a template
   double clock_rate_error = 0.05;
   // The controller's clock as fast and the agents' as slow as allowed, and every call lasts its
   // whole deadline. Otherwise rates are drawn anew for each process.
