@@ -307,6 +307,11 @@ std::optional<Calls> DependencyState::LimitOf(const Member& member) const {
   return std::nullopt;
 }
 
+bool DependencyState::FloorsFit() const {
+  const auto floors = static_cast<std::int64_t>(members.size()) * policy.algorithm.floor;
+  return floors <= policy.quota_or_max();
+}
+
 void Allocate(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
               Instant now) {
   Census census = TakeCensus(dependency, sessions, now);

@@ -255,7 +255,9 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
     explanation.binding = BindingConstraint::kCeiling;
   } else if (!own.has_value() && !pool_binds) {
     explanation.binding = BindingConstraint::kQuota;
-  } else if (explanation.algorithm_limit <= bounds.floor) {
+  } else if (explanation.algorithm_limit < bounds.floor && !dependency.FloorsFit()) {
+    explanation.binding = BindingConstraint::kQuota;  // which wins over the floor
+  } else if (explanation.algorithm_limit == bounds.floor) {
     explanation.binding = BindingConstraint::kFloor;
   } else {
     explanation.binding = BindingConstraint::kAlgorithm;

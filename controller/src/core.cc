@@ -151,6 +151,7 @@ void Core::Impl::Begin(const StoreState& inherited) {
   for (auto& [name, dependency] : dependencies_) {
     internal::Allocate(dependency, sessions_, now_);
     NoteExcess(dependency);
+    dependency.rates.Note(now_, dependency.totals, dependency.latencies);
   }
 }
 

@@ -62,17 +62,14 @@ InstanceRow MakeInstanceRow(const SessionState& session, absl::Duration lease, I
   return row;
 }
 
-void AddRates(const DependencyState& dependency, DependencyRow& row) {
-  const Window& window = dependency.last_window;
-  const double seconds = absl::ToDoubleSeconds(dependency.last_epoch);
-  if (seconds > 0) {
-    row.admitted_per_second = static_cast<double>(window.admitted) / seconds;
-    row.rejected_per_second =
-        static_cast<double>(window.rejected_by(RejectReason::kLimit)) / seconds;
-  }
-  row.latency_mean = window.latency.Mean();
-  row.latency_p50 = window.latency.Quantile(0.5);
-  row.latency_p99 = window.latency.Quantile(0.99);
+void AddRates(const DependencyState& dependency, Instant now, DependencyRow& row) {
+  const internal::CallRates::Recent recent =
+      dependency.rates.Until(now, dependency.totals, dependency.latencies);
+  row.admitted_per_second = recent.admitted_per_second;
+  row.rejected_per_second = recent.rejected_per_second;
+  row.latency_mean = recent.latency.Mean();
+  row.latency_p50 = recent.latency.Quantile(0.5);
+  row.latency_p99 = recent.latency.Quantile(0.99);
   row.calls = dependency.totals;
   row.latencies = dependency.latencies;
 }
@@ -99,7 +96,7 @@ BreakerRow MakeBreakerRow(const DependencyState& dependency, Instant now) {
   return row;
 }
 
-DependencyRow MakeDependencyRow(const DependencyState& dependency) {
+DependencyRow MakeDependencyRow(const DependencyState& dependency, Instant now) {
   DependencyRow row;
   row.policy = dependency.policy;
   row.policy.mode = dependency.configured_mode;
@@ -113,7 +110,7 @@ DependencyRow MakeDependencyRow(const DependencyState& dependency) {
   row.windows_total = dependency.windows_total;
   row.shares_clamped_total = dependency.shares_clamped_total;
   row.limit_changes_total = dependency.limit_changes_total;
-  AddRates(dependency, row);
+  AddRates(dependency, now, row);
   row.algorithm_limit = dependency.PoolLimit().value_or(0);
   AddJudgements(dependency.judgements, row);
   return row;
@@ -142,7 +139,7 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
   }
   for (const auto& [name, dependency] : dependencies_) {
     if (dependency.retired && dependency.ledger.Reserved() == 0) continue;
-    DependencyRow row = MakeDependencyRow(dependency);
+    DependencyRow row = MakeDependencyRow(dependency, now);
     if (dependency.breaker != nullptr) row.breaker = MakeBreakerRow(dependency, now);
     for (const auto& [id, member] : dependency.members) {
       const SessionState& session = sessions_.at(id);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "controller/src/breaker_pool.h"
+#include "controller/src/call_rates.h"
 #include "controller/src/explain.h"
 #include "controller/src/knee_runner.h"
 #include "controller/src/ledger.h"
@@ -147,6 +148,7 @@ struct DependencyState {
   absl::Duration last_epoch;
   CallTotals totals;  // of all instances that ever were
   LatencyCounts latencies{};
+  CallRates rates;
   std::int64_t wanted = 0;       // by all together
   std::deque<SessionId> hungry;  // offered more than they were sent, as of the last allocation
   std::array<std::int64_t, kWindowOutcomes> windows_total{};
@@ -159,6 +161,8 @@ struct DependencyState {
   // The limit that the law sets for the pool, or for one instance; nothing with the other scope.
   std::optional<Calls> PoolLimit() const;
   std::optional<Calls> LimitOf(const Member& member) const;
+  // The quota is enough for the floor of every member.
+  bool FloorsFit() const;
   // Every member is told why, until its limit has followed.
   void Move(Reason reason);
   // What may be divided now, before what silent sessions still hold and newcomers are due.

@@ -481,6 +481,53 @@ TEST(CoreTest, CallsAreCountedPerInstanceAndForAllTogether) {
   EXPECT_EQ(row.latencies[LatencyHistogram::BucketOf(100'000'000)], 60u);
 }
 
+// A fleet whose windows say 100 ms, with a law that tolerates 50 ms.
+Policy Overloaded(Scope scope) {
+  Policy policy = TestPolicy("db", 40);
+  policy.scope = scope;
+  policy.algorithm.kind = AlgorithmKind::kAimd;
+  policy.algorithm.aimd.latency_threshold = absl::Milliseconds(50);
+  return policy;
+}
+
+// Where each instance has a law of its own, too.
+TEST(CoreTest, RatesAreThoseOfAllInstancesTogether) {
+  Policy policy = TestPolicy("db", 100);
+  policy.scope = Scope::kInstance;
+  CoreDriver driver(Policies({policy}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 4);
+  for (int round = 0; round < 10; ++round) {
+    for (const SessionId& session : sessions) {
+      driver.memory(session).in_flight_max = 2;
+      driver.memory(session).refused = 3;
+      driver.Sync(session, absl::ZeroDuration());
+    }
+    driver.Pass(absl::Seconds(1));
+  }
+  const DependencyRow row = driver.core().TakeSnapshot(driver.now()).dependencies[0];
+  EXPECT_DOUBLE_EQ(row.admitted_per_second, 4 * 20);
+  EXPECT_DOUBLE_EQ(row.rejected_per_second, 4 * 3);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(row.latency_mean), 100, 5);
+}
+
+TEST(CoreTest, WhereTheFloorsDoNotFitTheQuotaDecides) {
+  Policy policy = Overloaded(Scope::kFleet);
+  policy.quota = 6;
+  policy.algorithm.floor = 2;
+  CoreDriver driver(Policies({policy}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 4);
+  for (int round = 0; round < 20; ++round) {
+    driver.Converse(sessions, absl::Seconds(1));
+    Saturate(driver, sessions);
+  }
+  for (const LimitRow& row : driver.core().TakeSnapshot(driver.now()).limits) {
+    if (row.granted >= 2) continue;
+    EXPECT_EQ(row.explanation.binding, BindingConstraint::kQuota) << row.instance.value;
+    return;
+  }
+  FAIL() << "all have the floor";
+}
+
 TEST(CoreTest, OverloadLowersThePoolOfAFleet) {
   Policy policy = TestPolicy("db", 40);
   policy.algorithm.kind = AlgorithmKind::kAimd;
@@ -497,15 +544,6 @@ TEST(CoreTest, OverloadLowersThePoolOfAFleet) {
   EventLog::Filter filter;
   filter.reason = Reason::kTimeouts;
   EXPECT_FALSE(driver.core().log().Find(filter, 10).empty());
-}
-
-// A fleet whose windows say 100 ms, with a law that tolerates 50 ms.
-Policy Overloaded(Scope scope) {
-  Policy policy = TestPolicy("db", 40);
-  policy.scope = scope;
-  policy.algorithm.kind = AlgorithmKind::kAimd;
-  policy.algorithm.aimd.latency_threshold = absl::Milliseconds(50);
-  return policy;
 }
 
 std::vector<LogEvent> Decisions(CoreDriver& driver) {

@@ -126,9 +126,10 @@ struct DependencyRow {
   // Of the pool's law, or of whichever instance's law judged last.
   std::optional<LastDecision> last_decision;
   std::optional<BreakerRow> breaker;
-  double admitted_per_second = 0;  // over the last windows
-  double rejected_per_second = 0;
-  absl::Duration latency_mean;  // of the calls that completed, over the last windows; likewise:
+  // Of all instances, over the last five seconds.
+  double admitted_per_second = 0;
+  double rejected_per_second = 0;  // for whatever reason
+  absl::Duration latency_mean;     // of the calls that completed; likewise:
   absl::Duration latency_p50;
   absl::Duration latency_p99;
   CallTotals calls;
