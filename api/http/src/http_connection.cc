@@ -167,9 +167,10 @@ asio::awaitable<bool> HttpConnection::ServeOne() {
   response.headers.emplace_back("X-Request-Id", request.request_id);
 
   const bool keep_alive = !refused_ && !draining_ && !response.stream && parser.get().keep_alive();
-  co_await Write(parser, response, keep_alive);
+  // Before it is sent: whoever has an answer finds it counted, and slow readers are not our time.
   context_.metrics.CountRequest(MethodLabel(request.method), route_, response.status,
                                 context_.clock.Now() - started - held_);
+  co_await Write(parser, response, keep_alive);
   const bool head = parser.get().method() == http::verb::head;
   if (response.stream && !head && !gone_) {
     co_await WriteStream(*response.stream);
