@@ -34,10 +34,15 @@ class FragileStore final : public Store {
     return store_->Commit(batch);
   }
   absl::StatusOr<std::vector<std::string>> ReadAudit(int limit) override {
+    reading = true;
+    while (slow) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (broken) return absl::UnavailableError("no disk");
     return store_->ReadAudit(limit);
   }
 
   std::atomic<bool> broken = false;
+  std::atomic<bool> slow = false;
+  std::atomic<bool> reading = false;
 
  private:
   const std::unique_ptr<Store> store_;
@@ -320,6 +325,35 @@ TEST_F(HttpChangesTest, TheFileIsReadAnewOrRefused) {
   EXPECT_EQ(reply.body["last_load_ok"], true);
   EXPECT_EQ(Ask("GET", "/v1/dependencies/file-db").status, 404);
   EXPECT_EQ(Ask("GET", "/v1/status").body["config"]["hash"], "beef");
+}
+
+TEST_F(HttpChangesTest, WhoChangedWhatIsRecordedWithTheIdOfTheRequest) {
+  ASSERT_EQ(
+      Ask("PUT", "/v1/dependencies/file-db/override", Pin(7), "X-Request-Id: req-1\r\n").status,
+      201);
+  ASSERT_EQ(Ask("DELETE", "/v1/dependencies/file-db/override").status, 204);
+  const Reply page = Ask("GET", "/v1/audit?page_size=1");
+  EXPECT_EQ(page.body["items"][0]["what"], "DELETE_OVERRIDE");
+  const std::string token = page.body["next_page_token"];
+  const Json items = Ask("GET", "/v1/audit?page_size=1&page_token=" + token).body["items"];
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(items[0]["what"], "PUT_OVERRIDE");
+  EXPECT_EQ(items[0]["who"], "anonymous");
+  EXPECT_EQ(items[0]["request_id"], "req-1");
+  EXPECT_EQ(items[0]["target"], "file-db");
+  EXPECT_EQ(items[0]["after"]["limit"], 7);
+  store_.broken = true;
+  EXPECT_EQ(Ask("GET", "/v1/audit").body["code"], "STORE_UNAVAILABLE");
+}
+
+TEST_F(HttpChangesTest, ASlowAuditKeepsNeitherPlaneWaiting) {
+  store_.slow = true;
+  HttpProbe reader(server_->api_port());
+  reader.Send(Get("/v1/audit"));
+  while (!store_.reading) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(Ask("GET", "/v1/status").status, 200) << "which the core's thread was asked for";
+  store_.slow = false;
+  EXPECT_EQ(StatusOf(reader.Receive()), 200);
 }
 
 TEST_F(HttpChangesTest, AConfigurationIsValidatedWithoutBeingTaken) {

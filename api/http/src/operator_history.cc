@@ -1,9 +1,10 @@
-// What has happened: the log, the recorded numbers, and the advice made of them.
+// What has happened: the log, who changed what, the recorded numbers, and the advice made of them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/http/src/audit_page.h"
 #include "api/http/src/operator_plane.h"
 #include "api/http/src/paging.h"
 #include "api/http/src/replies.h"
@@ -105,6 +106,24 @@ void OperatorPlane::Event(const RoutedRequest& routed, const ExchangePtr& exchan
       return event ? JsonReply(200, EventView(*event, Time())) : NoSuch("event", id);
     });
   });
+}
+
+void OperatorPlane::Audit(const RoutedRequest& routed, const ExchangePtr& exchange) {
+  const absl::StatusOr<PageRequest> page = ReadPageRequest(routed);
+  if (!page.ok()) return exchange->Reply(PageFault(page.status()));
+  controller_.ReadAudit(
+      AuditRecordsFor(*page),
+      [exchange, page = *page](const absl::StatusOr<std::vector<std::string>>& records) {
+        ReplyWith(*exchange, [&] {
+          if (records.ok()) return AuditPage(page, *records);
+          HttpResponse response =
+              ProblemResponse(503, "STORE_UNAVAILABLE",
+                              absl::StrCat("the records cannot be read: ",
+                                           std::string(records.status().message())));
+          response.headers.emplace_back("Retry-After", "1");
+          return response;
+        });
+      });
 }
 
 }  // namespace plimsoll::internal

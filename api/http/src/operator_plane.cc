@@ -29,19 +29,28 @@ HttpResponse HealthResponse(HealthReport report) {
   return TextResponse(report.ok ? 200 : 503, std::move(report.text), "text/plain; charset=utf-8");
 }
 
-// It changes with the program only.
-HttpResponse OpenapiResponse(const HttpRequest& request) {
-  static const std::string& etag = *new std::string(
-      absl::StrCat("\"openapi.", absl::Hex(FingerprintOf(std::string(OpenapiJson()))), ".1\""));
-  HttpResponse response;
-  response.headers.emplace_back("ETag", etag);
-  if (MatchesETag(request.if_none_match, etag)) {
-    response.status = 304;
-  } else {
-    response.body = std::string(OpenapiJson());
-  }
-  return response;
+// A document that changes with the program only, and is open to everybody.
+Route DocumentRoute(const char* pattern, const std::string& collection, std::string text) {
+  const std::string etag =
+      absl::StrCat("\"", collection, ".", absl::Hex(FingerprintOf(text)), ".1\"");
+  return {"GET",
+          pattern,
+          {},
+          [etag, text = std::move(text)](const RoutedRequest& routed, const ExchangePtr& exchange) {
+            HttpResponse response;
+            response.headers.emplace_back("ETag", etag);
+            if (MatchesETag(routed.request.if_none_match, etag)) {
+              response.status = 304;
+            } else {
+              response.body = text;
+            }
+            exchange->Reply(std::move(response));
+          },
+          Role::kNone};
 }
+
+// Whoever watches health or scrapes is answered, whatever it says it accepts.
+constexpr const char* kAnyMediaType = "";
 
 }  // namespace
 
@@ -103,16 +112,15 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
     exchange->Reply(JsonReply(200, ConfigView(config_, config_hash())));
   };
   std::vector<Route> routes = {
+      DocumentRoute("/v1/openapi.json", "openapi", std::string(OpenapiJson())),
+      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone, kAnyMediaType},
       {"GET",
-       "/v1/openapi.json",
-       {},
-       [](const RoutedRequest& routed, const ExchangePtr& exchange) {
-         exchange->Reply(OpenapiResponse(routed.request));
-       },
-       Role::kNone},
-      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone},
-      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready), Role::kNone},
-      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone},
+       "/readyz",
+       {"verbose", "exclude"},
+       bind(&OperatorPlane::Ready),
+       Role::kNone,
+       kAnyMediaType},
+      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone, kAnyMediaType},
       {"GET", "/v1/version", {}, version},
       {"GET", "/v1/config", {}, config, Role::kOperator},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
@@ -135,7 +143,9 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
        {"topics", "dependency"},
        [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
          watch_.Open(routed, exchange);
-       }},
+       },
+       Role::kViewer,
+       "text/event-stream"},
       {"GET",
        "/v1/events",
        {"dependency", "instance_id", "type", "reason", "since", "until", "page_size", "page_token"},
@@ -149,7 +159,15 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
       SnapshotRoute("/v1/timeseries", {"dependency", "instance_id", "metric", "since", "step"},
                     &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
+      {"GET",
+       "/v1/audit",
+       {"page_size", "page_token"},
+       bind(&OperatorPlane::Audit),
+       Role::kOperator},
   };
+  if (!facts_.config_schema.empty()) {
+    routes.push_back(DocumentRoute("/v1/schema/config.json", "schema", facts_.config_schema));
+  }
   if (change_routes_ != nullptr) {
     for (Route& route : change_routes_->Routes()) routes.push_back(std::move(route));
   }
@@ -171,6 +189,7 @@ Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string>
 }
 
 const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
+  exchange->AddHeaders(cors_.Headers(request));
   const bool probe = request.path == "/livez" || request.path == "/readyz";
   if (!probe && !CheckRate(request, *exchange)) return kNoRoute;
   if (!probe && !hosts_.IsOurs(request.host, request.local_address)) {
@@ -180,6 +199,7 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
                      "' is not a name of this server; add it to api.hosts if it should be")));
     return kNoRoute;
   }
+  if (cors_.AnswerPreflight(request, *exchange)) return kNoRoute;
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && !hosts_.IsOwnOrigin(request.origin, request.local_address)) {
     exchange->Reply(ProblemResponse(403, "PERMISSION_DENIED",
@@ -262,7 +282,9 @@ void OperatorPlane::Metrics(const RoutedRequest& routed, const ExchangePtr& exch
 }
 
 HttpResponse OperatorPlane::Version() const {
-  return JsonReply(200, {{"version", facts_.version}, {"api", "v1"}});
+  return JsonReply(200, {{"version", facts_.version},
+                         {"revision", facts_.revision.empty() ? "unknown" : facts_.revision},
+                         {"api", "v1"}});
 }
 
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,

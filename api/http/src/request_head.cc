@@ -43,6 +43,16 @@ std::string_view Authority(std::string_view target) {
   return rest.substr(0, rest.find_first_of("/?"));
 }
 
+// What several headers of one name say together (RFC 9110, 5.3).
+std::string AllOf(const RequestHead& head, http::field name) {
+  std::string all;
+  const auto [begin, end] = head.equal_range(name);
+  for (auto it = begin; it != end; ++it) {
+    absl::StrAppend(&all, all.empty() ? "" : ", ", ToStdString(it->value()));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<Problem> CheckHead(const RequestHead& message) {
@@ -88,6 +98,8 @@ void FillHead(const RequestHead& message, HttpRequest& request) {
   request.host =
       authority.empty() ? ToStdString(message[http::field::host]) : std::string(authority);
   request.origin = ToStdString(message[http::field::origin]);
+  request.preflight_method = ToStdString(message[http::field::access_control_request_method]);
+  request.accept = AllOf(message, http::field::accept);
   request.content_type = ToStdString(message[http::field::content_type]);
   request.if_none_match = ToStdString(message[http::field::if_none_match]);
   request.last_event_id = ToStdString(message["Last-Event-ID"]);
