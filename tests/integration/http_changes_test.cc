@@ -244,6 +244,32 @@ TEST_F(HttpChangesTest, AnOverrideReachesTheGrantAndSaysWhy) {
   EXPECT_EQ(Ask("DELETE", "/v1/dependencies/file-db/override").status, 404);
 }
 
+TEST_F(HttpChangesTest, SamplesAreJudgedWithoutChangingAnything) {
+  ASSERT_EQ(Ask("PUT", "/v1/dependencies/db",
+                R"({"algorithm":"AIMD","aimd":{"latency_threshold":"50ms"},"scope":"INSTANCE",)"
+                R"("initial":8,"floor":1,"ceiling":20})")
+                .status,
+            201);
+  Sync(Join("shop-1", "db"), "db");
+  const std::string body = R"({"instance_id":"shop-1","samples":[{"latency_seconds":0.01,)"
+                           R"("succeeded":100,"in_flight_max":8}]})";
+  Reply reply = Ask("POST", "/v1/dependencies/db:explain", body);
+  // The read model is up to 200 ms old.
+  for (int i = 0; i < 100 && reply.status == 404; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reply = Ask("POST", "/v1/dependencies/db:explain", body);
+  }
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_EQ(reply.body["trial"]["algorithm_limit"], 9);
+  const Json decision = reply.body["trial"]["decisions"][0];
+  EXPECT_EQ(decision["outcome"], "USED");
+  EXPECT_EQ(decision["reason"], "LATENCY_FELL");
+  EXPECT_THAT(decision["message"].get<std::string>(), HasSubstr("8 → 9"));
+  EXPECT_EQ(Ask("POST", "/v1/dependencies/db:explain", body).body["trial"], reply.body["trial"]);
+  EXPECT_FALSE(Ask("POST", "/v1/dependencies/db:explain", R"({"instance_id":"shop-1"})")
+                   .body.contains("trial"));
+}
+
 TEST_F(HttpChangesTest, AnEvictedInstanceMustRegisterAgain) {
   const SessionId session = Join("shop-1", "file-db");
   Sync(session, "file-db");

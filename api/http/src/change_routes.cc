@@ -78,7 +78,7 @@ bool IsFlag(const RoutedRequest& routed, const char* name) {
 
 // As GET finds it: of several sessions of one instance, the one that lives.
 const LimitRow* LimitRowOf(const Snapshot& snapshot, const std::string& dependency,
-                           const Operations::InstanceName& name) {
+                           const Operations::Question& name) {
   const LimitRow* best = nullptr;
   for (const LimitRow* row : LimitsOf(snapshot, dependency)) {
     const bool fits = row->instance.value == name.instance &&
@@ -244,23 +244,43 @@ HttpResponse ChangeRoutes::ShowOverride(const std::string& name) const {
 void ChangeRoutes::Explain(const RoutedRequest& routed, const ExchangePtr& exchange) {
   if (!CheckBody(routed.request, *exchange)) return;
   std::vector<ChangeFault> faults;
-  const Operations::InstanceName instance =
-      operations_.ReadInstanceName(WithoutTabs(routed.request.body), faults);
+  const Operations::Question question =
+      operations_.ReadQuestion(WithoutTabs(routed.request.body), faults);
   if (!faults.empty()) {
     return exchange->Reply(BadBody("the body is faulty: errors lists what and where", faults));
   }
   WithSnapshot(
-      exchange, [this, exchange, instance, name = routed.names[0]](const SnapshotPtr& snapshot) {
+      exchange, [this, exchange, question, name = routed.names[0]](const SnapshotPtr& snapshot) {
         const DependencyRow* const row = FindDependency(*snapshot, name);
         if (row == nullptr) return exchange->Reply(NoSuch("dependency", name));
-        const LimitRow* const limit = LimitRowOf(*snapshot, name, instance);
+        const LimitRow* const limit = LimitRowOf(*snapshot, name, question);
         if (limit == nullptr) {
-          return exchange->Reply(NoSuch("limit", absl::StrCat(name, "/", instance.instance)));
+          return exchange->Reply(NoSuch("limit", absl::StrCat(name, "/", question.instance)));
         }
-        const std::optional<DependencyFacts> facts = operations_.Find(DependencyId(name));
-        exchange->Reply(JsonReply(
-            200, ExplainView(*limit, *row, facts ? facts->override_facts : std::nullopt)));
+        Try(question, *limit, *row, exchange);
       });
+}
+
+void ChangeRoutes::Try(const Operations::Question& question, const LimitRow& limit,
+                       const DependencyRow& dependency, const ExchangePtr& exchange) {
+  const std::optional<DependencyFacts> facts = operations_.Find(limit.dependency);
+  Json view = ExplainView(limit, dependency, facts ? facts->override_facts : std::nullopt);
+  if (question.samples.empty()) return exchange->Reply(JsonReply(200, view));
+  controller_.Try(limit.dependency, limit.session, question.samples,
+                  [exchange, view](const absl::StatusOr<std::vector<TrialDecision>>& decisions) {
+                    ReplyWith(*exchange, [&] {
+                      if (decisions.ok()) {
+                        Json whole = view;
+                        whole["trial"] = TrialView(*decisions);
+                        return JsonReply(200, whole);
+                      }
+                      const std::string why(decisions.status().message());
+                      if (absl::IsNotFound(decisions.status()))
+                        return ProblemResponse(404, "NOT_FOUND", why);
+                      return ProblemResponse(400, "INVALID_ARGUMENT",
+                                             absl::StrCat("samples: ", why));
+                    });
+                  });
 }
 
 void ChangeRoutes::Validate(const RoutedRequest& routed, const ExchangePtr& exchange) {

@@ -191,6 +191,12 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
   }
+  void Try(DependencyId dependency, SessionId session, std::vector<TrialWindow> windows,
+           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> then) override {
+    Ask([this, dependency = std::move(dependency), session = std::move(session),
+         windows = std::move(windows)] { return driver_.core().Try(dependency, session, windows); },
+        std::move(then));
+  }
   void ReadAudit(int limit,
                  std::function<void(absl::StatusOr<std::vector<std::string>>)> then) override {
     writer_->ReadAudit(limit, [this, then = std::move(then)](auto records) {

@@ -27,6 +27,8 @@ class NoController final : public ControllerView {
                   std::function<void(std::vector<LogEvent>)> /*then*/) override {}
   void GetEvent(std::string /*id*/,
                 std::function<void(std::optional<LogEvent>)> /*then*/) override {}
+  void Try(DependencyId /*dependency*/, SessionId /*session*/, std::vector<TrialWindow> /*windows*/,
+           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> /*then*/) override {}
   void ReadAudit(int /*limit*/,
                  std::function<void(absl::StatusOr<std::vector<std::string>>)> /*then*/) override {}
   std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return ""; }
@@ -43,8 +45,8 @@ class NoChanges final : public Operations, public ChangeHost {
   }
   ConfigFacts config() const override { return {}; }
   std::vector<ChangeFault> Validate(const std::string& /*text*/) const override { return {}; }
-  InstanceName ReadInstanceName(const std::string& /*body*/,
-                                std::vector<ChangeFault>& /*faults*/) const override {
+  Question ReadQuestion(const std::string& /*body*/,
+                        std::vector<ChangeFault>& /*faults*/) const override {
     return {};
   }
   void Commit(WriteBatch /*batch*/, std::function<void(absl::Status)> /*done*/) override {}

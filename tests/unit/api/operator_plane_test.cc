@@ -36,6 +36,8 @@ class FakeController final : public ControllerView {
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     then(log.Get(id));
   }
+  void Try(DependencyId /*dependency*/, SessionId /*session*/, std::vector<TrialWindow> /*windows*/,
+           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> /*then*/) override {}
   void ReadAudit(int limit,
                  std::function<void(absl::StatusOr<std::vector<std::string>>)> then) override {
     if (!audit.ok()) return then(audit.status());
