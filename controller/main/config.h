@@ -34,6 +34,7 @@ struct Config {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
   PolicySet policies;
+  bool observe_all = false;  // the emergency switch: nothing is enforced
   // Where each setting is from; filled in by LoadLayered().
   std::vector<ConfigEntry> entries;
   // What the file says of "defaults", if it does, and of each dependency, as JSON.

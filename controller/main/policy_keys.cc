@@ -7,9 +7,9 @@ constexpr unsigned kLive = ConfigKey::kLive;
 
 std::vector<ConfigKey> LimitKeys() {
   return {
-      {"mode", KeyType::kWord, "enforce", nullptr, "enforce|observe", kLive,
+      {"mode", KeyType::kWord, "enforce", nullptr, "enforce|observe|disabled", kLive,
        "enforce: the limits hold. observe: everything is worked out, explained and published, and "
-       "nobody is refused."},
+       "nobody is refused. disabled: as observe, and the law is told nothing."},
       {"scope", KeyType::kWord, "fleet", nullptr, "fleet|instance", kLive,
        "fleet: one limit for all instances together, then divided. instance: each by itself."},
       {"algorithm", KeyType::kWord, "fleet_knee", nullptr,

@@ -71,7 +71,7 @@ absl::Status WritePortFile(const std::string& path, const Server& server) {
                                              "': ", std::generic_category().message(errno)));
 }
 
-void LogDependencies(const PolicySet& policies, const Logger& logger) {
+void LogDependencies(const PolicySet& policies, bool observe_all, const Logger& logger) {
   for (const auto& [name, policy] : policies) {
     const AlgorithmConfig& algorithm = policy.algorithm;
     logger.Info("dependency", {{"name", name.value},
@@ -84,6 +84,9 @@ void LogDependencies(const PolicySet& policies, const Logger& logger) {
                                {"base", absl::StrCat(policy.base())},
                                {"base_lease", absl::FormatDuration(policy.outage.base_lease)},
                                {"reserve", absl::StrCat(policy.outage.reserve)}});
+  }
+  if (observe_all) {
+    logger.Warning("observe_all is on: what is to be enforced is only observed");
   }
   if (policies.empty()) {
     logger.Warning("no dependency is configured: agents are served, but get no grants");
@@ -108,7 +111,7 @@ void LogStart(const Config& config, const StoreState& state, const Server& serve
                {"clock_drift", absl::StrCat(config.core.clock_rate_error)},
                {"sessions_max", absl::StrCat(config.core.sessions_max)},
                {"dependencies", absl::StrCat(config.policies.size())}});
-  LogDependencies(config.policies, logger);
+  LogDependencies(config.policies, config.observe_all, logger);
   if (config.state_mode == StateMode::kMemory) {
     logger.Warning("state is in memory: a restart forgets who holds what and may break quotas");
   }
@@ -170,6 +173,7 @@ PolicyBookOptions BookOptions(const Config& config, const RunOptions& options,
                               const ConfigSource& source, const Logger& logger) {
   PolicyBookOptions book;
   book.file_policies = config.policies;
+  book.observe_all = config.observe_all;
   book.hash = config.server.config_hash;
   book.defaults = DefaultPolicy(options.profile);
   book.lease = config.core.lease;
