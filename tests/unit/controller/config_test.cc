@@ -429,7 +429,7 @@ const std::vector<FaultCase>& KeyCases() {
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
        "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, state, "
-       "console, events, timeseries, log, defaults, dependencies)"},
+       "console, events, timeseries, log, defaults, dependencies, observe_all)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
