@@ -117,8 +117,10 @@ void ReadBreaker(MapReader& parent, std::optional<BreakerSettings>& target) {
 
 // The keys that a dependency and "defaults" have in common.
 void ReadSettings(MapReader& map, Policy& policy, Faults& faults) {
-  map.Word<Mode>("mode", {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}}, {"disabled"},
-                 policy.mode);
+  map.Word<Mode>(
+      "mode",
+      {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}, {"disabled", Mode::kDisabled}}, {},
+      policy.mode);
   map.Word<Scope>("scope", {{"fleet", Scope::kFleet}, {"instance", Scope::kInstance}}, {},
                   policy.scope);
   ReadLaws(map, policy.algorithm, faults);

@@ -118,6 +118,34 @@ void ReadHosts(MapReader& api, std::vector<std::string>& hosts, Faults& faults) 
   }
 }
 
+// As browsers write them: a scheme and a host in small letters, a port if it is not the usual one.
+bool IsOrigin(const std::string& text) {
+  for (const std::string scheme : {"http://", "https://"}) {
+    if (!text.starts_with(scheme) || text.size() == scheme.size()) continue;
+    const std::string rest = text.substr(scheme.size());
+    return rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-:[]") ==
+               std::string::npos &&
+           !rest.ends_with(':');
+  }
+  return false;
+}
+
+void ReadOrigins(MapReader& api, std::vector<std::string>& origins, Faults& faults) {
+  const std::vector<YamlNode>& items = api.List("cors_origins");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    absl::StatusOr<std::string> origin = ParseText(items[i]);
+    if (origin.ok() && IsOrigin(*origin)) {
+      origins.push_back(*std::move(origin));
+    } else {
+      faults.Add(
+          Below(api.Pointer("cors_origins"), absl::StrCat(i)),
+          absl::StrCat("must be one origin such as \"https://grafana.example.com\", in small "
+                       "letters and without a path or a pattern, not ",
+                       Describe(items[i])));
+    }
+  }
+}
+
 void ReadApi(MapReader api, Config& config, Faults& faults) {
   ServerOptions& server = config.server;
   ReadConnections(api, server.api_limits, faults);
@@ -132,7 +160,7 @@ void ReadApi(MapReader api, Config& config, Faults& faults) {
                absl::StrCat("watchers_max = ", server.watchers_max, ": must be between 0 and ",
                             kConnectionsMax));
   }
-  api.Later({"cors_origins"});
+  ReadOrigins(api, server.cors_origins, faults);
   api.Finish();
 }
 
@@ -242,7 +270,8 @@ void ReadTop(const YamlNode& root, Profile profile, const VariableLookup& variab
   ReadLog(top.Map("log"), config);
   ReportCoreViolations(config.core, faults);
   ReadDependencies(top, root, profile, config, faults);
-  top.Later({"include", "observe_all"});
+  top.Flag("observe_all", config.observe_all);
+  top.Later({"include"});
   top.Finish();
 }
 

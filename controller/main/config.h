@@ -36,6 +36,7 @@ struct Config {
   LogFormat log_format = LogFormat::kText;
   PolicySet policies;
   TemplateSet templates;
+  bool observe_all = false;  // the emergency switch: nothing is enforced
   // Where each setting is from; filled in by LoadLayered().
   std::vector<ConfigEntry> entries;
   // What the file says of "defaults", if it does, and of each dependency, as JSON; and the template

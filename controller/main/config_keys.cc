@@ -54,8 +54,9 @@ std::vector<ConfigKey> AccessKeys() {
       {"api.hosts", KeyType::kTexts, "[]", nullptr, "", kRestart,
        "Further names by which browsers may call this server, beside loopback names and the "
        "address: the defence against DNS rebinding."},
-      {"api.cors_origins", KeyType::kTexts, "[]", nullptr, "", kLive | kLater,
-       "Origins whose pages may read."},
+      {"api.cors_origins", KeyType::kTexts, "[]", nullptr, "", kRestart,
+       "Origins, such as https://grafana.example.com, whose pages may read from browsers. None: "
+       "what a page may read, it may send elsewhere."},
       {"console.enabled", KeyType::kFlag, "true", nullptr, "", kRestart,
        "Whether the console is served at /ui/."},
       {"console.base_path", KeyType::kText, "/ui/", nullptr, "", kRestart,
@@ -107,8 +108,9 @@ std::vector<ConfigKey> ServiceKeys() {
        "What is logged: this and what is worse."},
       {"log.format", KeyType::kWord, "text", nullptr, "text|json", kRestart,
        "text for people, json for collectors."},
-      {"observe_all", KeyType::kFlag, "false", nullptr, "", kLive | kLater,
-       "Emergency switch: what is in enforce behaves as in observe."},
+      {"observe_all", KeyType::kFlag, "false", nullptr, "", kLive,
+       "Emergency switch: what is in enforce behaves as in observe, overrides included. For when "
+       "the limits are suspected; no quota is kept meanwhile."},
       {"include", KeyType::kText, "", nullptr, "", kLive,
        "Pattern of further files, relative to this one, such as conf.d/*.yaml. They may have "
        "dependencies only."},

@@ -18,6 +18,10 @@ void LogFaults(const absl::Status& status, const Logger& logger) {
   logger.Error("the configuration was not reloaded: the one from before stays in force");
 }
 
+// Whoever wonders why nobody is refused finds this.
+constexpr char kObserveAllOn[] =
+    "observe_all is on: what is to be enforced is only observed, and no quota is kept";
+
 void LogChanges(const ConfigChanges& changes, const std::string& hash, const Logger& logger) {
   for (const std::string& line : changes.policies) logger.Info("policy changed", {{"what", line}});
   for (const std::string& line : changes.needs_restart) {
@@ -48,12 +52,19 @@ FileReading ConfigSource::Reread() const {
   reading.summary = changes.policies.empty()
                         ? "No policy has changed."
                         : absl::StrCat(absl::StrJoin(changes.policies, "; "), ".");
+  if (fresh->observe_all != running_->observe_all) {
+    absl::StrAppend(&reading.summary, " observe_all is ", fresh->observe_all ? "on" : "off",
+                    " from now on.");
+  }
+  reading.observe_all = fresh->observe_all;
   reading.policies = fresh->policies;
   reading.templates = fresh->templates;
   reading.accept = [running = running_, fresh = *std::move(fresh), changes, hash = reading.hash,
                     &access = access_, &logger = logger_] {
     running->policies = fresh.policies;
     running->templates = fresh.templates;
+    running->observe_all = fresh.observe_all;
+    if (fresh.observe_all) logger.Warning(kObserveAllOn);
     access.Take(fresh);
     LogChanges(changes, hash, logger);
   };

@@ -113,6 +113,7 @@ RunOptions OptionsOf(const CommandLine& command) {
 
 int Serve(const CommandLine& command, Config config) {
   config.server.version = PLIMSOLL_VERSION;
+  config.server.revision = PLIMSOLL_REVISION;
   const Logger logger(config.log_level, config.log_format, stderr, RealClock());
   for (const std::string& warning : config.warnings) logger.Warning(warning);
   HoldSignals();

@@ -14,10 +14,10 @@ ConfigKey LiveKey(const char* name, KeyType type, const char* value, const char*
 std::vector<ConfigKey> LimitKeys() {
   return {
       LiveKey(
-          "mode", KeyType::kWord, "enforce", "enforce|observe",
+          "mode", KeyType::kWord, "enforce", "enforce|observe|disabled",
           "enforce: the limits hold. observe: everything is worked out, explained and published, "
           "and "
-          "nobody is refused."),
+          "nobody is refused. disabled: as observe, and the law is told nothing."),
       LiveKey(
           "scope", KeyType::kWord, "fleet", "fleet|instance",
           "fleet: one limit for all instances together, then divided. instance: each by itself."),

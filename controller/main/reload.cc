@@ -130,6 +130,7 @@ Settings FixedSettingsOf(const Config& config) {
   AddListener("api", config.server.api_limits, settings);
   AddListener("agents", config.server.agent_limits, settings);
   settings["api.hosts"] = absl::StrJoin(config.server.api_hosts, ",");
+  settings["api.cors_origins"] = absl::StrJoin(config.server.cors_origins, ",");
   settings["api.watchers_max"] = absl::StrCat(config.server.watchers_max);
   settings["timeseries.step"] = Text(config.server.history_step);
   settings["timeseries.keep"] = Text(config.server.history_keep);

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/main/config_schema.h"
 #include "controller/main/config_source.h"
 #include "controller/main/running_access.h"
 #include "controller/main/signals.h"
@@ -89,6 +90,9 @@ void LogDependencies(const Config& config, const Logger& logger) {
                  {"base", absl::StrCat(policy.base())},
                  {"base_lease", absl::FormatDuration(policy.outage.base_lease)},
                  {"reserve", absl::StrCat(policy.outage.reserve)}});
+  }
+  if (config.observe_all) {
+    logger.Warning("observe_all is on: what is to be enforced is only observed");
   }
   if (policies.empty()) {
     logger.Warning("no dependency is configured: agents are served, but get no grants");
@@ -176,6 +180,7 @@ PolicyBookOptions BookOptions(const Config& config, const RunOptions& options,
   PolicyBookOptions book;
   book.file_policies = config.policies;
   book.file_templates = config.templates;
+  book.observe_all = config.observe_all;
   book.hash = config.server.config_hash;
   book.defaults = DefaultPolicy(options.profile);
   book.lease = config.core.lease;
@@ -229,6 +234,7 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
     server_options.console.base_path = config.server.console.base_path;
   }
   server_options.config.entries = config.entries;
+  server_options.config_schema = SchemaText();
   server_options.operations = &book;
   server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
   Server server(server_options, core, **store, clock);

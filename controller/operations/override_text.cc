@@ -27,8 +27,10 @@ void ReadPin(MapReader& map, Override& pin, Faults& faults) {
   }
   if (map.Find("mode") != nullptr) {
     Mode mode = Mode::kEnforce;
-    map.Word<Mode>("mode", {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}}, {"disabled"},
-                   mode);
+    map.Word<Mode>(
+        "mode",
+        {{"enforce", Mode::kEnforce}, {"observe", Mode::kObserve}, {"disabled", Mode::kDisabled}},
+        {}, mode);
     pin.mode = mode;
   }
 }

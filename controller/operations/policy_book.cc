@@ -25,6 +25,46 @@ absl::Time ReadTime(MapReader& map, const std::string& key) {
   return time;
 }
 
+// A number of calls in a sample.
+void ReadCalls(MapReader& map, const std::string& key, std::int64_t max, std::int64_t& target,
+               Faults& faults) {
+  std::int32_t value = 0;
+  map.Whole(key, value);
+  if (value < 0 || value > max) {
+    faults.Add(map.Pointer(key), absl::StrCat("must be between 0 and ", max),
+               FaultCode::kOutOfRange);
+  }
+  target = value;
+}
+
+// Required, and in seconds, as all that is measured.
+void ReadMeasured(MapReader& map, const std::string& key, absl::Duration& target, Faults& faults) {
+  constexpr double kSecondsMax = 3600;
+  double seconds = absl::ToDoubleSeconds(target);
+  map.Number(key, seconds);
+  if (!(seconds > 0 && seconds <= kSecondsMax)) {
+    faults.Add(map.Pointer(key),
+               absl::StrCat("must be a number of seconds above 0, at most ", kSecondsMax),
+               map.Find(key) == nullptr ? FaultCode::kRequired : FaultCode::kOutOfRange);
+  } else {
+    target = absl::Seconds(seconds);
+  }
+}
+
+TrialWindow ReadSample(MapReader map, Faults& faults) {
+  TrialWindow sample;
+  std::int64_t in_flight_max = 0;
+  ReadMeasured(map, "length_seconds", sample.length, faults);
+  ReadMeasured(map, "latency_seconds", sample.latency, faults);
+  ReadCalls(map, "in_flight_max", kCallsMax, in_flight_max, faults);
+  ReadCalls(map, "succeeded", kTrialCallsMax, sample.succeeded, faults);
+  ReadCalls(map, "dropped", kTrialCallsMax, sample.dropped, faults);
+  ReadCalls(map, "rejected", kTrialCallsMax, sample.rejected, faults);
+  sample.in_flight_max = static_cast<Calls>(in_flight_max);
+  map.Finish();
+  return sample;
+}
+
 }  // namespace
 
 const Policy* PolicyBook::State::Find(const DependencyId& name) const {
@@ -54,6 +94,7 @@ PolicyBook::PolicyBook(PolicyBookOptions options, const std::vector<Document>& d
   for (const Document& document : documents) Load(document, now);
   const std::int64_t revision = NextRevision(now);
   state_.file = options_.file_policies;
+  state_.observe_all = options_.observe_all;
   for (const auto& [name, policy] : state_.file) {
     state_.file_times[name] = {revision, now, now};
     if (!state_.made.contains(name)) continue;
@@ -130,6 +171,7 @@ PolicyEvent PolicyBook::EventOf(const State& state) {
   PolicyEvent event;
   event.policies = state.file;
   event.templates = state.templates;
+  event.observe_all = state.observe_all;
   for (const auto& [name, made] : state.made) event.policies.emplace(name, made.policy);
   for (const auto& [name, facts] : state.overrides) event.overrides[name] = facts.pin;
   return event;
@@ -235,18 +277,28 @@ std::vector<ChangeFault> PolicyBook::Validate(const std::string& text) const {
   return options_.check ? options_.check(text) : std::vector<ChangeFault>{};
 }
 
-Operations::InstanceName PolicyBook::ReadInstanceName(const std::string& body,
-                                                      std::vector<ChangeFault>& told) const {
+Operations::Question PolicyBook::ReadQuestion(const std::string& body,
+                                              std::vector<ChangeFault>& told) const {
   Faults faults;
-  InstanceName name;
+  Question question;
   std::optional<YamlNode> root = ParseYaml(body, {R"({"instance_id": "…"})", ""}, faults);
   if (root.has_value()) {
     DropNulls(*root);
     MapReader map(*root, "", faults);
-    map.Text("instance_id", name.instance);
-    map.Text("service", name.service);
+    map.Text("instance_id", question.instance);
+    map.Text("service", question.service);
+    const std::vector<YamlNode>& samples = map.List("samples");
+    if (samples.size() > kTrialWindowsMax) {
+      faults.Add("/samples", absl::StrCat("at most ", kTrialWindowsMax, " are looked at"),
+                 FaultCode::kOutOfRange);
+    } else {
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        question.samples.push_back(
+            ReadSample(MapReader(samples[i], absl::StrCat("/samples/", i), faults), faults));
+      }
+    }
     map.Finish();
-    if (name.instance.empty()) {
+    if (question.instance.empty()) {
       faults.Add("/instance_id", "say which instance: GET /v1/instances lists them",
                  FaultCode::kRequired);
     }
@@ -254,7 +306,7 @@ Operations::InstanceName PolicyBook::ReadInstanceName(const std::string& body,
   for (const Fault& fault : faults.Sorted()) {
     told.push_back({fault.pointer, std::string(ToString(fault.code)), fault.message});
   }
-  return name;
+  return question;
 }
 
 }  // namespace plimsoll

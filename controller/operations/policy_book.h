@@ -23,6 +23,7 @@ struct FileReading {
   std::string hash = {};
   std::vector<ChangeFault> faults = {};
   std::vector<std::string> pending_restart = {};
+  bool observe_all = false;  // the emergency switch
   std::string summary = {};  // what it changes, as a sentence
   // To be called once it is in force; may be empty.
   std::function<void()> accept = {};
@@ -31,6 +32,7 @@ struct FileReading {
 struct PolicyBookOptions {
   PolicySet file_policies = {};
   TemplateSet file_templates = {};
+  bool observe_all = false;
   std::string hash = {};
   // What a dependency is that is made over REST and sets nothing. The "defaults" of the file are
   // those of the file.
@@ -67,8 +69,7 @@ class PolicyBook final : public Operations {
   std::optional<DependencyFacts> Find(const DependencyId& name) const override;
   ConfigFacts config() const override { return config_; }
   std::vector<ChangeFault> Validate(const std::string& text) const override;
-  InstanceName ReadInstanceName(const std::string& body,
-                                std::vector<ChangeFault>& faults) const override;
+  Question ReadQuestion(const std::string& body, std::vector<ChangeFault>& faults) const override;
 
  private:
   struct Times {
@@ -84,6 +85,7 @@ class PolicyBook final : public Operations {
   };
   struct State {
     PolicySet file;
+    bool observe_all = false;
     std::map<DependencyId, Times> file_times;
     TemplateSet templates;
     std::map<std::string, Times> template_times;

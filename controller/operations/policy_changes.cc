@@ -413,6 +413,7 @@ void PolicyBook::Reload(Draft& draft) {
   }
   next.file = *std::move(reading.policies);
   next.templates = std::move(reading.templates);
+  next.observe_all = reading.observe_all;
   draft.accept = std::move(reading.accept);
   draft.audit.after = JsonString(reading.summary);
   DropOrphans(draft);

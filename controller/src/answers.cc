@@ -159,7 +159,7 @@ void Core::Impl::AddSettings(SessionState& session, SyncAnswer& answer) {
 
 // To be called when the settings are told, and before a grant is made to go with them.
 void Core::Impl::NoteMode(const DependencyState& dependency, Member& member) const {
-  if (dependency.policy.mode == Mode::kObserve) {
+  if (dependency.policy.mode != Mode::kEnforce) {
     member.unbounded = true;
     member.mode_unknown = false;
     member.enforced_from.reset();

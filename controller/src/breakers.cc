@@ -24,7 +24,7 @@ constexpr absl::Duration kLate = absl::Seconds(1);
 // The policy has come or has changed. An outage goes on under new settings.
 void Core::Impl::FollowBreaker(DependencyState& dependency) {
   const Policy& policy = dependency.policy;
-  if (!policy.breaker.has_value() || policy.mode == Mode::kObserve || dependency.retired) {
+  if (!policy.breaker.has_value() || policy.mode != Mode::kEnforce || dependency.retired) {
     dependency.breaker = nullptr;
     dependency.breaker_change.reset();
     return;

@@ -80,6 +80,11 @@ bool Core::learning() const { return impl_->learning(); }
 std::int64_t Core::sessions() const { return impl_->sessions(); }
 Snapshot Core::TakeSnapshot(Instant now) const { return impl_->TakeSnapshot(now); }
 const EventLog& Core::log() const { return impl_->log(); }
+absl::StatusOr<std::vector<TrialDecision>> Core::Try(
+    const DependencyId& dependency, const SessionId& session,
+    const std::vector<TrialWindow>& windows) const {
+  return impl_->Try(dependency, session, windows);
+}
 std::int64_t Core::Reserved(const DependencyId& dependency, Instant /*now*/) const {
   return impl_->Reserved(dependency);
 }
@@ -116,7 +121,8 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
       now_(former.now_),
       templates_(former.templates_),
       overrides_(former.overrides_),
-      durable_({}) {
+      durable_({}),
+      observe_all_(former.observe_all_) {
   for (const auto& [name, dependency] : former.dependencies_) {
     if (dependency.retired) continue;
     DependencyState& added = AddDependency(name, dependency.policy);
@@ -169,7 +175,7 @@ Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session
   member.session = &session;
   // A newcomer is told with its registration. Of who was with the reign before, the store does not
   // know what it was told.
-  member.unbounded = dependency.policy.mode == Mode::kObserve;
+  member.unbounded = dependency.policy.mode != Mode::kEnforce;
   member.mode_unknown = !member.unbounded && session.inherited;
   member.base = dependency.policy.base();
   if (dependency.knee != nullptr) {
@@ -268,7 +274,7 @@ void Core::Impl::NoteExcess(DependencyState& dependency) {
   internal::Excess& excess = dependency.excess;
   const std::int64_t now = internal::ExcessOf(dependency);
   const bool may_rise = learning_ || dependency.retired ||
-                        dependency.policy.mode == Mode::kObserve ||
+                        dependency.policy.mode != Mode::kEnforce ||
                         excess.quota != dependency.policy.quota ||
                         std::any_of(dependency.members.begin(), dependency.members.end(),
                                     [](const auto& pair) { return pair.second.unbounded; });

@@ -37,6 +37,9 @@ class Core::Impl {
   std::int64_t sessions() const { return static_cast<std::int64_t>(sessions_.size()); }
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const { return log_; }
+  absl::StatusOr<std::vector<TrialDecision>> Try(const DependencyId& dependency,
+                                                 const SessionId& session,
+                                                 const std::vector<TrialWindow>& windows) const;
   std::int64_t Reserved(const DependencyId& dependency) const;
   Calls Reserved(const DependencyId& dependency, const SessionId& session) const;
 
@@ -223,6 +226,7 @@ class Core::Impl {
   // Names that were declared unique and are not: they fence nothing any more.
   std::set<std::pair<ServiceId, InstanceId>> shared_names_;
   internal::DurableBounds durable_;
+  bool observe_all_ = false;  // see PolicyEvent
   std::int64_t last_seq_ = 0;
   std::int64_t last_breaker_order_ = 0;
   std::int64_t last_session_ = 0;

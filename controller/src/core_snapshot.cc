@@ -19,6 +19,11 @@ LeaseStage StageOf(const internal::Ledger& ledger, const SessionId& id, Instant 
   return ledger.BaseHeld(id, now) ? LeaseStage::kBase : LeaseStage::kReserve;
 }
 
+Mode ModeOf(const DependencyState& dependency, const Member& member) {
+  if (!member.unbounded) return Mode::kEnforce;
+  return dependency.policy.mode == Mode::kDisabled ? Mode::kDisabled : Mode::kObserve;
+}
+
 LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
                       const SessionState& session, Instant now) {
   LimitRow row;
@@ -26,7 +31,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.service = session.service;
   row.instance = session.instance;
   row.session = session.id;
-  row.mode = member.unbounded ? Mode::kObserve : Mode::kEnforce;
+  row.mode = ModeOf(dependency, member);
   row.enforced = member.in_force.limit;
   row.granted = member.sent.limit;
   row.reserved = dependency.ledger.Reserved(session.id);
@@ -124,6 +129,7 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
   snapshot.at = now;
   snapshot.started_at = started_at_;
   snapshot.store_ok = store_ok_;
+  snapshot.observe_all = observe_all_;
   snapshot.learning = learning_;
   snapshot.learning_until = learning_until_;
   snapshot.store_lost_why = lost_why_;

@@ -166,7 +166,7 @@ Calls Core::Impl::Acknowledge(DependencyState& dependency, Member& member,
                               const DependencyReport& report) {
   const SessionId& id = member.session->id;
   const Seq installed = report.installed.seq;
-  if (dependency.policy.mode == Mode::kObserve) {
+  if (dependency.policy.mode != Mode::kEnforce) {
     return dependency.ledger.Acknowledge(id, installed,
                                          std::min(report.in_flight, report.in_force.limit));
   }

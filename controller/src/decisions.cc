@@ -40,6 +40,32 @@ LawDecision Describe(const LawRunner& law, const LawRunner::Outcome& outcome) {
   return said;
 }
 
+// What every decision tells of the policy it was made under.
+void AddTerms(const DependencyState& dependency, LawDecision& decision) {
+  const Policy& policy = dependency.policy;
+  DecisionInputs& inputs = decision.inputs;
+  inputs.algorithm = std::string(ToString(policy.algorithm.kind));
+  inputs.algorithm_limit = decision.after;
+  inputs.signal = policy.window.latency;
+  inputs.percentile = policy.window.percentile;
+  inputs.quota = policy.quota.value_or(0);
+  inputs.wanted = dependency.wanted;
+}
+
+Window MeasuredOf(const TrialWindow& trial) {
+  Window window;
+  window.length = trial.length;
+  window.succeeded = trial.succeeded;
+  window.dropped = trial.dropped;
+  window.admitted = trial.succeeded + trial.dropped;
+  window.rejected[static_cast<std::size_t>(RejectReason::kLimit)] = trial.rejected;
+  window.in_flight_max = trial.in_flight_max;
+  window.in_flight = trial.latency * window.completed();
+  window.latency.Add(LatencyHistogram::BucketOf(absl::ToInt64Nanoseconds(trial.latency)),
+                     static_cast<std::uint32_t>(window.completed()));
+  return window;
+}
+
 }  // namespace
 
 void Core::Impl::AdvanceLaws(DependencyState& dependency) {
@@ -66,8 +92,13 @@ void Core::Impl::AdvanceLaws(DependencyState& dependency) {
 void Core::Impl::AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max,
                             absl::Duration measured) {
   LawRunner& law = member != nullptr ? *member->law : *dependency.pool;
-  const std::optional<LawRunner::Outcome> outcome = law.Advance(in_flight_max, measured, now_);
-  if (!outcome.has_value()) return;
+  std::optional<LawRunner::Outcome> outcome;
+  if (dependency.policy.mode == Mode::kDisabled) {
+    if (!law.Pass(in_flight_max, now_)) return;
+  } else {
+    outcome = law.Advance(in_flight_max, measured, now_);
+    if (!outcome.has_value()) return;
+  }
   dependency.last_window = law.last_window();
   dependency.last_epoch = law.last_epoch();
   for (auto& [id, other] : dependency.members) {
@@ -75,20 +106,13 @@ void Core::Impl::AdvanceLaw(DependencyState& dependency, Member* member, Calls i
     other.epoch_in_flight_max = 0;
     other.epoch_measured = absl::ZeroDuration();
   }
-  RecordDecision(dependency, member, Describe(law, *outcome));
+  if (outcome.has_value()) RecordDecision(dependency, member, Describe(law, *outcome));
 }
 
 void Core::Impl::RecordDecision(DependencyState& dependency, Member* member, LawDecision decision) {
   const Policy& policy = dependency.policy;
   ++dependency.windows_total[static_cast<std::size_t>(decision.outcome)];
-  DecisionInputs& inputs = decision.inputs;
-  inputs.algorithm = std::string(ToString(policy.algorithm.kind));
-  inputs.algorithm_limit = decision.after;
-  inputs.signal = policy.window.latency;
-  inputs.percentile = policy.window.percentile;
-  inputs.quota = policy.quota.value_or(0);
-  inputs.wanted = dependency.wanted;
-
+  AddTerms(dependency, decision);
   const internal::SessionState* const session = member != nullptr ? member->session : nullptr;
   LastDecision last;
   last.at = now_;
@@ -114,6 +138,46 @@ void Core::Impl::RecordDecision(DependencyState& dependency, Member* member, Law
     dependency.judgements.used = judgements.used;
     dependency.judgements.last = judgements.last;
   }
+}
+
+absl::StatusOr<std::vector<TrialDecision>> Core::Impl::Try(
+    const DependencyId& name, const SessionId& session,
+    const std::vector<TrialWindow>& windows) const {
+  const auto found = dependencies_.find(name);
+  if (found == dependencies_.end() || !found->second.members.contains(session)) {
+    return absl::NotFoundError("there is no such instance");
+  }
+  const DependencyState& dependency = found->second;
+  const Member& member = dependency.members.at(session);
+  const LawRunner* const running = member.law != nullptr ? member.law.get() : dependency.pool.get();
+  if (running == nullptr) {
+    return absl::FailedPreconditionError(
+        "fleet_knee judges pairs of windows of all instances: single ones tell it nothing");
+  }
+  const bool pool = member.law == nullptr;
+  Instant at = now_;
+  LawRunner law(*dependency.algorithm, dependency.policy.window, /*seed=*/1, at);
+  law.Continue(*running);
+  std::vector<TrialDecision> decisions;
+  for (const TrialWindow& window : windows) {
+    law.Add(MeasuredOf(window));
+    at = at + window.length;
+    const auto outcome = law.Advance(window.in_flight_max, window.length, at);
+    TrialDecision& told = decisions.emplace_back();
+    told.from = told.to = law.limit();
+    if (!outcome.has_value()) {
+      told.message = "Too little to judge by: the window goes on.";
+      continue;
+    }
+    LawDecision said = Describe(law, *outcome);
+    AddTerms(dependency, said);
+    told.outcome = said.outcome;
+    told.from = said.before;
+    if (said.outcome == WindowOutcome::kUsed) told.reason = said.reason;
+    told.message = internal::ExplainDecision(dependency.policy,
+                                             pool ? InstanceId() : member.session->instance, said);
+  }
+  return decisions;
 }
 
 std::string Core::Impl::LogDecision(const DependencyId& dependency, const SessionState* session,

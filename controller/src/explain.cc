@@ -154,7 +154,7 @@ std::string ExplainDecision(const Policy& policy, const InstanceId& instance,
                                 ? absl::StrCat(decision.after)
                                 : absl::StrCat(decision.before, " → ", decision.after);
   return absl::StrCat(Subject(policy, instance), ": ", limit, ". ", Capital(Body(policy, decision)),
-                      policy.mode == Mode::kObserve ? " Only observed: nothing is enforced." : "");
+                      policy.mode != Mode::kEnforce ? " Only observed: nothing is enforced." : "");
 }
 
 std::string ExplainShare(const ShareChange& change) {

@@ -61,7 +61,7 @@ std::string Because(const Policy& policy, const LawDecision& decision) {
                           " of the calls failed by overload (tolerated: ",
                           Percent(policy.window.drop_tolerance), "): ", Moved(knee));
     case KneeOutcome::kObserving:
-      return policy.mode == Mode::kObserve
+      return policy.mode != Mode::kEnforce
                  ? "held: limits are not enforced, so moving them would show nothing"
                  : "held: nothing is raised while the controller learns what was granted before";
     case KneeOutcome::kAboveTarget:

@@ -24,10 +24,23 @@ std::string QuotaOf(const Policy& policy) {
   return policy.quota.has_value() ? absl::StrCat(*policy.quota) : "none";
 }
 
-Policy InForce(const Policy& configured, const Override& pin) {
+Policy InForce(const Policy& configured, const Override& pin, bool observe_all) {
   Policy policy = configured;
   policy.mode = pin.mode.value_or(configured.mode);
+  if (observe_all && policy.mode == Mode::kEnforce) policy.mode = Mode::kObserve;
   return policy;
+}
+
+std::string ModeSentence(const std::string& name, Mode mode) {
+  switch (mode) {
+    case Mode::kEnforce:
+      return absl::StrCat("The limits of ", name, " are enforced from now on.");
+    case Mode::kObserve:
+      return absl::StrCat(name, " is only observed from now on: nobody is refused.");
+    case Mode::kDisabled:
+      return absl::StrCat(name, " is disabled from now on: nobody is refused, nothing is learned.");
+  }
+  return name;
 }
 
 // "the limit of each instance to 10 and the mode to OBSERVE".
@@ -51,6 +64,7 @@ void Core::Impl::On(const PolicyEvent& event) {
   };
   templates_ = event.templates;
   overrides_ = event.overrides;
+  observe_all_ = event.observe_all;
   for (auto& [name, dependency] : dependencies_) {
     if (event.policies.contains(name)) continue;
     const TemplateSet::value_type* const made_from = FindTemplate(templates_, name);
@@ -85,7 +99,8 @@ Override Core::Impl::PinOf(const DependencyId& name) const {
 }
 
 void Core::Impl::Create(const Policy& policy, const Override& pin, const std::string& note) {
-  DependencyState& dependency = AddDependency(policy.name, InForce(policy, {}));
+  DependencyState& dependency = AddDependency(policy.name, InForce(policy, {}, observe_all_));
+  dependency.configured_mode = policy.mode;
   Log(EventType::kDependencyCreated, nullptr, policy.name,
       WithNote(absl::StrCat(policy.name.value, " has a policy now: quota ", QuotaOf(policy), "."),
                note));
@@ -99,8 +114,9 @@ void Core::Impl::Change(DependencyState& dependency, const Policy& policy, const
   before.mode = dependency.configured_mode;
   const bool same = before == policy && !dependency.retired;
   const bool same_pin = dependency.pin == pin;
-  if (same && same_pin) return;
-  ChangePolicy(dependency, InForce(policy, pin), same ? "" : note);
+  const Policy in_force = InForce(policy, pin, observe_all_);
+  if (same && same_pin && in_force.mode == dependency.policy.mode) return;
+  ChangePolicy(dependency, in_force, same ? "" : note);
   dependency.configured_mode = policy.mode;
   if (!same_pin) ChangeOverride(dependency, pin, note);
 }
@@ -172,10 +188,8 @@ void Core::Impl::On(const NoteEvent& event) {
 void Core::Impl::ChangeMode(DependencyState& dependency) {
   const Policy& policy = dependency.policy;
   Log(EventType::kDependencyUpdated, nullptr, policy.name,
-      policy.mode == Mode::kObserve
-          ? absl::StrCat(policy.name.value, " is only observed from now on: nobody is refused.")
-          : absl::StrCat("The limits of ", policy.name.value, " are enforced from now on."));
-  if (policy.mode == Mode::kObserve) return;
+      ModeSentence(policy.name.value, policy.mode));
+  if (policy.mode != Mode::kEnforce) return;
   for (const auto& [id, member] : dependency.members) {
     if (!member.unbounded || !dependency.ledger.LimitHeld(id, now_)) continue;
     dependency.ledger.Charge(id, member.in_flight);

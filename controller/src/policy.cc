@@ -148,7 +148,17 @@ Calls Policy::join_reserve_or_default() const {
 
 std::string_view ToString(Scope scope) { return scope == Scope::kFleet ? "FLEET" : "INSTANCE"; }
 
-std::string_view ToString(Mode mode) { return mode == Mode::kEnforce ? "ENFORCE" : "OBSERVE"; }
+std::string_view ToString(Mode mode) {
+  switch (mode) {
+    case Mode::kEnforce:
+      return "ENFORCE";
+    case Mode::kObserve:
+      return "OBSERVE";
+    case Mode::kDisabled:
+      return "DISABLED";
+  }
+  return "ENFORCE";
+}
 
 std::string_view ToString(LeaseStage stage) {
   switch (stage) {

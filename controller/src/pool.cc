@@ -55,6 +55,13 @@ std::optional<LawRunner::Outcome> LawRunner::Advance(Calls in_flight_max, absl::
   return outcome;
 }
 
+bool LawRunner::Pass(Calls in_flight_max, Instant now) {
+  if (now - opened_at_ < config_.length) return false;
+  Close(in_flight_max, now);
+  observed_at_ = now;
+  return true;
+}
+
 void LawRunner::Close(Calls in_flight_max, Instant now) {
   last_ = std::exchange(gathered_, Window());
   last_epoch_ = now - opened_at_;

@@ -46,6 +46,8 @@ class LawRunner {
   // `in_flight_max` is the highest number of calls in flight in the epoch, summed over instances;
   // `measured` for how long the instance that measured longest did so, on its own clock.
   std::optional<Outcome> Advance(Calls in_flight_max, absl::Duration measured, Instant now);
+  // The same without the law: it is told nothing. True if the epoch was over.
+  bool Pass(Calls in_flight_max, Instant now);
 
   Calls limit() const { return law_.Limit(state_); }
   // Of the epoch that ended last.

@@ -110,7 +110,7 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
           true,
           policy.call_deadline,
           knee ? internal::KneeRunner::kWindow : policy.window.length,
-          policy.mode == Mode::kObserve,
+          policy.mode != Mode::kEnforce,
           found->second.breaker != nullptr ? policy.breaker : std::nullopt};
 }
 

@@ -47,7 +47,9 @@ const cases = {
   getOpenapi: {},
   getConfigSchema: {},
   getRoot: {},
+  getConsoleRoot: {},
   getConsole: { path: ["index.html"] },
+  getConsoleAsset: { path: () => [assetName] },
   getConfig: {},
   getConfigStatus: {},
   validateConfig: { body: config, type: "application/yaml" },
@@ -61,6 +63,7 @@ const cases = {
   getSizing: {},
   getOverride: { path: ["payments-db"] },
   deleteOverride: { path: ["payments-db"] },
+  listAudit: { query: "page_size=1" },
   resetDependency: { path: ["payments-db"] },
   explainLimit: { path: ["payments-db"], body: { instance_id: "checkout-0" } },
   deleteDependency: { path: ["new-db"] },
@@ -76,11 +79,14 @@ const refusals = [
   ["GET", "/v1/limits?page_token=x", 400, "PAGE_TOKEN_INVALID"],
   ["GET", "/v1/timeseries", 400, "INVALID_ARGUMENT"],
   ["GET", "/v1/watch?topics=x", 400, "INVALID_ARGUMENT"],
+  ["GET", "/v1/audit?page_token=x", 400, "PAGE_TOKEN_INVALID"],
+  ["GET", "/v1/status", 406, "NOT_ACCEPTABLE", { Accept: "text/html" }],
 ];
 
 let api = "";
 let agents = "";
 let eventId = "";
+let assetName = "";
 let document = {};
 const ajv = new Ajv({ strict: false, allErrors: true });
 addFormats(ajv);
@@ -239,15 +245,21 @@ async function main() {
   const all = new Map([...operations()].map((operation) => [operation.operationId, operation]));
   assert.deepEqual([...all.keys()].sort(), Object.keys(cases).sort(), "each operation has one case");
   eventId = (await json("GET", `${api}/v1/events?page_size=1`)).items[0].id;
+  assetName = /assets\/([\w.-]+)/.exec(await (await fetch(`${api}/ui/`)).text())[1];
   let asked = 0;
   for (const [id, given] of Object.entries(cases)) {
-    if (notMerged.has(all.get(id).name)) continue;
+    if (notMerged.has(all.get(id).name)) {
+      const { path, method } = all.get(id);
+      const missing = await fetch(api + path, { method });
+      assert.ok([404, 405].includes(missing.status), `${id} is served: not_merged.json is stale`);
+      continue;
+    }
     await ask(all.get(id), given);
     ++asked;
   }
   assert.ok(known.has("getOpenapi"), "what never changes was sent twice");
-  for (const [method, path, status, code] of refusals) {
-    const response = await fetch(api + path, { method });
+  for (const [method, path, status, code, headers] of refusals) {
+    const response = await fetch(api + path, { method, headers });
     assert.equal(response.status, status, path);
     const problem = await response.json();
     check({ $ref: "#/components/schemas/Problem" }, problem, path);

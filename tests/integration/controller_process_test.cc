@@ -128,6 +128,28 @@ TEST_F(ControllerProcessTest, SighupChangesAQuotaDownAndUp) {
   EXPECT_TRUE(Until([&] { return Status()["config"]["hash"] != hash; }));
 }
 
+TEST_F(ControllerProcessTest, TheEmergencySwitchIsThrownAndTakenBackBySighup) {
+  ASSERT_EQ(Run({"--init"}), 0);
+  Start();
+  const auto mode = [this] {
+    const Json view = Json::parse(Ask("/v1/dependencies/payments-api"));
+    return view["mode"].get<std::string>() + " " + view["status"]["mode"].get<std::string>();
+  };
+  EXPECT_EQ(mode(), "ENFORCE ENFORCE");
+  EXPECT_EQ(Status()["observe_all"], false);
+  WriteConfig(
+      "observe_all: true\n"
+      "dependencies:\n  - {name: payments-api, quota: {capacity: 50}}\n");
+  controller_->Signal(SIGHUP);
+  EXPECT_TRUE(Until([&] { return mode() == "ENFORCE OBSERVE"; })) << log();
+  EXPECT_EQ(Status()["observe_all"], true);
+  EXPECT_THAT(log(), HasSubstr("warning observe_all is on"));
+  WriteQuota("50");
+  controller_->Signal(SIGHUP);
+  EXPECT_TRUE(Until([&] { return mode() == "ENFORCE ENFORCE"; })) << log();
+  EXPECT_THAT(log(), HasSubstr("observe_all is off from now on."));
+}
+
 TEST_F(ControllerProcessTest, AnInvalidFileChangesNothingAndEveryFaultIsLogged) {
   ASSERT_EQ(Run({"--init"}), 0);
   Start();

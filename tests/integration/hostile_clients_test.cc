@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/operations/policy_book.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/server.h"
@@ -46,7 +47,16 @@ class HostileClientsTest : public ::testing::Test {
     const absl::StatusOr<StoreState> state = store_->TakeOver();
     ASSERT_TRUE(state.ok()) << state.status();
     RealClock().Refresh();
-    core_ = std::make_unique<Core>(CoreOptions{}, PolicySet{}, *state, RealClock().Now());
+    PolicyBookOptions book;
+    book.file_policies[DependencyId("file-db")].name = DependencyId("file-db");
+    book.reread = [this] {
+      ++rereads_;
+      return FileReading{};
+    };
+    book_ = std::make_unique<PolicyBook>(book, state->documents, RealClock().WallTime());
+    options_.operations = book_.get();
+    core_ =
+        std::make_unique<Core>(CoreOptions{}, book_->InForce().policies, *state, RealClock().Now());
     server_ = std::make_unique<Server>(options_, *core_, *store_, RealClock());
     const absl::Status started = server_->Start();
     ASSERT_TRUE(started.ok()) << started;
@@ -86,6 +96,8 @@ class HostileClientsTest : public ::testing::Test {
 
   ServerOptions options_;
   std::unique_ptr<Store> store_ = MakeMemoryStore(1);
+  int rereads_ = 0;  // of the configuration file; to be read once the server has stopped
+  std::unique_ptr<PolicyBook> book_;
   std::unique_ptr<Core> core_;
   std::unique_ptr<Server> server_;
 };
@@ -257,6 +269,58 @@ TEST_F(HostileClientsTest, NobodyDoesMoreThanTheRoleAllows) {
   EXPECT_EQ(StatusOf(RegisterAs("viewer-token-0001", "a")), 403);
   EXPECT_EQ(StatusOf(RegisterAs("no-such-token-00", "a")), 401);
   EXPECT_EQ(StatusOf(RegisterAs("agent-token-0001", "a")), 201);
+}
+
+TEST_F(HostileClientsTest, WhoMayNotChangeIsRefusedEachKindOfChangeAndNothingChanges) {
+  Start();
+  const std::string opened = RegisterAs("agent-token-0001", "a");
+  ASSERT_EQ(StatusOf(opened), 201);
+  const std::string pin =
+      R"({"limit":1,"reason":"x","expire_time":")" +
+      absl::FormatTime(absl::RFC3339_full, RealClock().WallTime() + absl::Hours(1),
+                       absl::UTCTimeZone()) +
+      "\"}";
+  const struct {
+    const char* method;
+    const char* path;
+    std::string body;
+  } changes[] = {
+      {"PUT", "/v1/dependencies/db", "{}"},
+      {"PUT", "/v1/dependencies/db?validate_only=true", "{}"},
+      {"PATCH", "/v1/dependencies/file-db", R"({"floor":2})"},
+      {"DELETE", "/v1/dependencies/file-db?force=true", ""},
+      {"PUT", "/v1/dependencies/file-db/quota", R"({"capacity":1})"},
+      {"PUT", "/v1/dependencies/file-db/override", pin},
+      {"DELETE", "/v1/dependencies/file-db/override", ""},
+      {"POST", "/v1/dependencies/file-db:reset", ""},
+      {"DELETE", "/v1/instances/checkout-a", ""},
+      {"POST", "/v1/config:reload", ""},
+      {"POST", "/-/reload", ""},
+      {"POST", "/v1/config:validate", "dependencies: []"},
+  };
+  const std::string status = Get("/v1/dependencies/file-db");
+  const std::string before = BodyOf(AskApi(With("operator-token-1", status)));
+  EXPECT_THAT(before, HasSubstr("\"revision\""));
+  for (const auto& change : changes) {
+    const std::string request = std::string(change.method) + " " + change.path +
+                                " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                "Content-Length: " +
+                                std::to_string(change.body.size()) + "\r\n\r\n" + change.body;
+    const std::string what = request.substr(0, request.find(" HTTP"));
+    EXPECT_EQ(StatusOf(AskApi(With("viewer-token-0001", request))), 403) << what;
+    EXPECT_EQ(StatusOf(AskApi(With("agent-token-0001", request))), 403) << what;
+    EXPECT_EQ(StatusOf(AskApi(request)), 401) << what;
+  }
+  EXPECT_EQ(StatusOf(AskApi(With("viewer-token-0001", Get("/v1/audit")))), 403);
+  EXPECT_EQ(StatusOf(AskApi(With("viewer-token-0001", Get("/v1/config")))), 403);
+  EXPECT_EQ(BodyOf(AskApi(With("operator-token-1", status))), before);
+  EXPECT_EQ(StatusOf(AskApi(With("operator-token-1", Get("/v1/dependencies/db")))), 404);
+  EXPECT_THAT(BodyOf(AskApi(With("operator-token-1", Get("/v1/instances/checkout-a")))),
+              Not(HasSubstr("EVICTED")));
+  EXPECT_EQ(BodyOf(AskApi(With("operator-token-1", Get("/v1/audit")))),
+            R"({"items":[],"next_page_token":""})");
+  server_->Stop();
+  EXPECT_EQ(rereads_, 0);
 }
 
 TEST_F(HostileClientsTest, SessionsAreTheirOpenersAlone) {

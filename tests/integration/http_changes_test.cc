@@ -34,10 +34,15 @@ class FragileStore final : public Store {
     return store_->Commit(batch);
   }
   absl::StatusOr<std::vector<std::string>> ReadAudit(int limit) override {
+    reading = true;
+    while (slow) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (broken) return absl::UnavailableError("no disk");
     return store_->ReadAudit(limit);
   }
 
   std::atomic<bool> broken = false;
+  std::atomic<bool> slow = false;
+  std::atomic<bool> reading = false;
 
  private:
   const std::unique_ptr<Store> store_;
@@ -239,6 +244,32 @@ TEST_F(HttpChangesTest, AnOverrideReachesTheGrantAndSaysWhy) {
   EXPECT_EQ(Ask("DELETE", "/v1/dependencies/file-db/override").status, 404);
 }
 
+TEST_F(HttpChangesTest, SamplesAreJudgedWithoutChangingAnything) {
+  ASSERT_EQ(Ask("PUT", "/v1/dependencies/db",
+                R"({"algorithm":"AIMD","aimd":{"latency_threshold":"50ms"},"scope":"INSTANCE",)"
+                R"("initial":8,"floor":1,"ceiling":20})")
+                .status,
+            201);
+  Sync(Join("shop-1", "db"), "db");
+  const std::string body = R"({"instance_id":"shop-1","samples":[{"latency_seconds":0.01,)"
+                           R"("succeeded":100,"in_flight_max":8}]})";
+  Reply reply = Ask("POST", "/v1/dependencies/db:explain", body);
+  // The read model is up to 200 ms old.
+  for (int i = 0; i < 100 && reply.status == 404; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reply = Ask("POST", "/v1/dependencies/db:explain", body);
+  }
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_EQ(reply.body["trial"]["algorithm_limit"], 9);
+  const Json decision = reply.body["trial"]["decisions"][0];
+  EXPECT_EQ(decision["outcome"], "USED");
+  EXPECT_EQ(decision["reason"], "LATENCY_FELL");
+  EXPECT_THAT(decision["message"].get<std::string>(), HasSubstr("8 → 9"));
+  EXPECT_EQ(Ask("POST", "/v1/dependencies/db:explain", body).body["trial"], reply.body["trial"]);
+  EXPECT_FALSE(Ask("POST", "/v1/dependencies/db:explain", R"({"instance_id":"shop-1"})")
+                   .body.contains("trial"));
+}
+
 TEST_F(HttpChangesTest, AnEvictedInstanceMustRegisterAgain) {
   const SessionId session = Join("shop-1", "file-db");
   Sync(session, "file-db");
@@ -320,6 +351,35 @@ TEST_F(HttpChangesTest, TheFileIsReadAnewOrRefused) {
   EXPECT_EQ(reply.body["last_load_ok"], true);
   EXPECT_EQ(Ask("GET", "/v1/dependencies/file-db").status, 404);
   EXPECT_EQ(Ask("GET", "/v1/status").body["config"]["hash"], "beef");
+}
+
+TEST_F(HttpChangesTest, WhoChangedWhatIsRecordedWithTheIdOfTheRequest) {
+  ASSERT_EQ(
+      Ask("PUT", "/v1/dependencies/file-db/override", Pin(7), "X-Request-Id: req-1\r\n").status,
+      201);
+  ASSERT_EQ(Ask("DELETE", "/v1/dependencies/file-db/override").status, 204);
+  const Reply page = Ask("GET", "/v1/audit?page_size=1");
+  EXPECT_EQ(page.body["items"][0]["what"], "DELETE_OVERRIDE");
+  const std::string token = page.body["next_page_token"];
+  const Json items = Ask("GET", "/v1/audit?page_size=1&page_token=" + token).body["items"];
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(items[0]["what"], "PUT_OVERRIDE");
+  EXPECT_EQ(items[0]["who"], "anonymous");
+  EXPECT_EQ(items[0]["request_id"], "req-1");
+  EXPECT_EQ(items[0]["target"], "file-db");
+  EXPECT_EQ(items[0]["after"]["limit"], 7);
+  store_.broken = true;
+  EXPECT_EQ(Ask("GET", "/v1/audit").body["code"], "STORE_UNAVAILABLE");
+}
+
+TEST_F(HttpChangesTest, ASlowAuditKeepsNeitherPlaneWaiting) {
+  store_.slow = true;
+  HttpProbe reader(server_->api_port());
+  reader.Send(Get("/v1/audit"));
+  while (!store_.reading) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(Ask("GET", "/v1/status").status, 200) << "which the core's thread was asked for";
+  store_.slow = false;
+  EXPECT_EQ(StatusOf(reader.Receive()), 200);
 }
 
 TEST_F(HttpChangesTest, AConfigurationIsValidatedWithoutBeingTaken) {

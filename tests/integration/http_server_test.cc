@@ -615,6 +615,17 @@ TEST_F(HttpServerTest, MetricsParseAndCountTheRequests) {
   EXPECT_EQ(page.Value("plimsoll_controller_sessions"), 1);
 }
 
+TEST_F(HttpServerTest, WhoHasAnAnswerFindsItCounted) {
+  Start();
+  const std::string counted =
+      "plimsoll_controller_http_requests_total"
+      R"({plane="agent",method="GET",route="none",code="404"})";
+  for (int i = 1; i <= 50; ++i) {
+    AskAgentPlane(Get("/v1/agent/nothing"));
+    EXPECT_EQ(ParsePrometheusText(BodyOf(AskApi(Get("/metrics")))).Value(counted), i);
+  }
+}
+
 TEST_F(HttpServerTest, RestViewsHaveTheirShape) {
   Start();
   const SessionId session = Register("checkout-0").session;

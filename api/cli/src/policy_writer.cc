@@ -58,6 +58,7 @@ void WritePolicy(YamlWriter& top, const Policy& policy, const std::optional<Scop
   const Policy usual;
   YamlWriter map = top.Open();
   if (policy.mode == Mode::kObserve) map.Raw("mode", "observe");
+  if (policy.mode == Mode::kDisabled) map.Raw("mode", "disabled");
   if (scope.has_value()) map.Raw("scope", *scope == Scope::kFleet ? "fleet" : "instance");
   map.Raw("algorithm", std::string(ToString(policy.algorithm.kind)));
   map.Whole("floor", policy.algorithm.floor, usual.algorithm.floor);

@@ -8,22 +8,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/change_views.h"
+#include "api/http/src/replies.h"
+#include "api/http/src/snapshot_rows.h"
 
 namespace plimsoll::internal {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-HttpResponse JsonReply(int status, const Json& body) {
-  HttpResponse response;
-  response.status = status;
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return response;
-}
-
-HttpResponse NoSuch(const std::string& what, const std::string& name) {
-  return ProblemResponse(404, "NOT_FOUND", absl::StrCat("there is no ", what, " '", name, "'"));
-}
 
 HttpResponse RefuseWith(const ChangePlan& plan) {
   Problem problem;
@@ -81,36 +72,19 @@ std::string WithoutTabs(std::string json) {
   return json;
 }
 
-const DependencyRow* RowOf(const Snapshot& snapshot, const std::string& name) {
-  for (const DependencyRow& row : snapshot.dependencies) {
-    if (row.policy.name.value == name) return &row;
-  }
-  return nullptr;
-}
-
-std::vector<const LimitRow*> RowsOf(const Snapshot& snapshot, const std::string& name) {
-  std::vector<const LimitRow*> rows;
-  for (const LimitRow& row : snapshot.limits) {
-    if (row.dependency.value == name) rows.push_back(&row);
-  }
-  return rows;
-}
-
 bool IsFlag(const RoutedRequest& routed, const char* name) {
   return routed.Has(name) && routed.Parameter(name) != "false";
 }
 
 // As GET finds it: of several sessions of one instance, the one that lives.
 const LimitRow* LimitRowOf(const Snapshot& snapshot, const std::string& dependency,
-                           const Operations::InstanceName& name) {
+                           const Operations::Question& name) {
   const LimitRow* best = nullptr;
-  for (const LimitRow* row : RowsOf(snapshot, dependency)) {
+  for (const LimitRow* row : LimitsOf(snapshot, dependency)) {
     const bool fits = row->instance.value == name.instance &&
                       (name.service.empty() || row->service.value == name.service);
     if (!fits) continue;
-    if (best == nullptr || std::pair(row->fenced, row->age) < std::pair(best->fenced, best->age)) {
-      best = row;
-    }
+    if (best == nullptr || IsMoreAlive(*row, *best)) best = row;
   }
   return best;
 }
@@ -118,7 +92,7 @@ const LimitRow* LimitRowOf(const Snapshot& snapshot, const std::string& dependen
 // The sessions of the instance that is to be evicted, or how many use the dependency that is to be
 // changed. False if the name stands for instances of several services.
 bool FindUsers(const Snapshot& snapshot, const std::string& service, ChangeRequest& request) {
-  if (const DependencyRow* row = RowOf(snapshot, request.name)) {
+  if (const DependencyRow* row = FindDependency(snapshot, request.name)) {
     request.exists = true;
     request.instances = row->instances;
   }
@@ -239,13 +213,13 @@ HttpResponse ChangeRoutes::Success(const ChangeRequest& request, const ChangePla
     return response;
   }
   DependencyRow row;
-  if (const DependencyRow* found = RowOf(snapshot, request.name)) row = *found;
+  if (const DependencyRow* found = FindDependency(snapshot, request.name)) row = *found;
   if (plan.preview.has_value()) {
     row.policy = *plan.preview;
     row.mode = row.policy.mode;
   }
   row.policy.name = name;
-  const std::vector<const LimitRow*> limits = RowsOf(snapshot, request.name);
+  const std::vector<const LimitRow*> limits = LimitsOf(snapshot, request.name);
   if (request.verb == ChangeVerb::kPutQuota) {
     Json view = QuotaView(row, limits);
     view["revision"] = absl::StrCat("quotas.", facts.has_value() ? facts->revision : 0);
@@ -273,23 +247,43 @@ HttpResponse ChangeRoutes::ShowOverride(const std::string& name) const {
 void ChangeRoutes::Explain(const RoutedRequest& routed, const ExchangePtr& exchange) {
   if (!CheckBody(routed.request, *exchange)) return;
   std::vector<ChangeFault> faults;
-  const Operations::InstanceName instance =
-      operations_.ReadInstanceName(WithoutTabs(routed.request.body), faults);
+  const Operations::Question question =
+      operations_.ReadQuestion(WithoutTabs(routed.request.body), faults);
   if (!faults.empty()) {
     return exchange->Reply(BadBody("the body is faulty: errors lists what and where", faults));
   }
   WithSnapshot(
-      exchange, [this, exchange, instance, name = routed.names[0]](const SnapshotPtr& snapshot) {
-        const DependencyRow* const row = RowOf(*snapshot, name);
+      exchange, [this, exchange, question, name = routed.names[0]](const SnapshotPtr& snapshot) {
+        const DependencyRow* const row = FindDependency(*snapshot, name);
         if (row == nullptr) return exchange->Reply(NoSuch("dependency", name));
-        const LimitRow* const limit = LimitRowOf(*snapshot, name, instance);
+        const LimitRow* const limit = LimitRowOf(*snapshot, name, question);
         if (limit == nullptr) {
-          return exchange->Reply(NoSuch("limit", absl::StrCat(name, "/", instance.instance)));
+          return exchange->Reply(NoSuch("limit", absl::StrCat(name, "/", question.instance)));
         }
-        const std::optional<DependencyFacts> facts = operations_.Find(DependencyId(name));
-        exchange->Reply(JsonReply(
-            200, ExplainView(*limit, *row, facts ? facts->override_facts : std::nullopt)));
+        Try(question, *limit, *row, exchange);
       });
+}
+
+void ChangeRoutes::Try(const Operations::Question& question, const LimitRow& limit,
+                       const DependencyRow& dependency, const ExchangePtr& exchange) {
+  const std::optional<DependencyFacts> facts = operations_.Find(limit.dependency);
+  Json view = ExplainView(limit, dependency, facts ? facts->override_facts : std::nullopt);
+  if (question.samples.empty()) return exchange->Reply(JsonReply(200, view));
+  controller_.Try(limit.dependency, limit.session, question.samples,
+                  [exchange, view](const absl::StatusOr<std::vector<TrialDecision>>& decisions) {
+                    ReplyWith(*exchange, [&] {
+                      if (decisions.ok()) {
+                        Json whole = view;
+                        whole["trial"] = TrialView(*decisions);
+                        return JsonReply(200, whole);
+                      }
+                      const std::string why(decisions.status().message());
+                      if (absl::IsNotFound(decisions.status()))
+                        return ProblemResponse(404, "NOT_FOUND", why);
+                      return ProblemResponse(400, "INVALID_ARGUMENT",
+                                             absl::StrCat("samples: ", why));
+                    });
+                  });
 }
 
 void ChangeRoutes::Validate(const RoutedRequest& routed, const ExchangePtr& exchange) {

@@ -37,6 +37,9 @@ class ChangeRoutes {
   HttpResponse Success(const ChangeRequest& request, const ChangePlan& plan,
                        const Snapshot& snapshot) const;
   void Explain(const RoutedRequest& routed, const ExchangePtr& exchange);
+  // With what the law would make of the samples of the question, if it has any.
+  void Try(const Operations::Question& question, const LimitRow& limit,
+           const DependencyRow& dependency, const ExchangePtr& exchange);
   void Validate(const RoutedRequest& routed, const ExchangePtr& exchange);
   HttpResponse ShowOverride(const std::string& name) const;
   void WithSnapshot(const ExchangePtr& exchange, Then then);

@@ -107,4 +107,17 @@ Json ExplainView(const LimitRow& row, const DependencyRow& dependency,
           {"steps", steps}};
 }
 
+Json TrialView(const std::vector<TrialDecision>& decisions) {
+  Json items = Json::array();
+  for (const TrialDecision& one : decisions) {
+    items.push_back(
+        {{"outcome", std::string(ToString(one.outcome))},
+         {"from", one.from},
+         {"to", one.to},
+         {"reason", one.reason ? Json(std::string(ToString(*one.reason))) : Json(nullptr)},
+         {"message", one.message}});
+  }
+  return {{"algorithm_limit", decisions.back().to}, {"decisions", items}};
+}
+
 }  // namespace plimsoll::internal

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "plimsoll/controller/snapshot.h"
 #include "plimsoll/http/operations.h"
@@ -21,5 +22,7 @@ nlohmann::ordered_json ConfigStatusView(const ConfigFacts& facts);
 // How the limit of `row` comes about, step by step: law, bounds, override, quota.
 nlohmann::ordered_json ExplainView(const LimitRow& row, const DependencyRow& dependency,
                                    const std::optional<OverrideFacts>& pinned);
+// What a law would make of samples.
+nlohmann::ordered_json TrialView(const std::vector<TrialDecision>& decisions);
 
 }  // namespace plimsoll::internal

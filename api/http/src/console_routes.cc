@@ -59,7 +59,7 @@ Page MakePage(const Console& console) {
   // FNV-1a: tells versions of the page apart.
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return {std::move(text), absl::StrFormat("\"ui.%016x\"", hash)};
+  return {std::move(text), absl::StrFormat("\"ui.%016x.1\"", hash)};
 }
 
 HttpResponse Guarded() {
@@ -122,10 +122,10 @@ std::vector<Route> ConsoleRoutes(const Console& console) {
     exchange->Reply(WayTo(base));
   };
   // The first that matches counts, and filters of a view are the page's parameters.
-  return {{"GET", "/", {}, lead, Role::kNone},
-          {"GET", "/ui", {}, lead, Role::kNone},
-          {"GET", "/ui/assets/{file}", {}, show_asset, Role::kNone},
-          {"GET", "/ui/{page*}", {kAnyParameter}, show_page, Role::kNone}};
+  return {{"GET", "/", {}, lead, Role::kNone, ""},
+          {"GET", "/ui", {}, lead, Role::kNone, ""},
+          {"GET", "/ui/assets/{file}", {}, show_asset, Role::kNone, ""},
+          {"GET", "/ui/{page*}", {kAnyParameter}, show_page, Role::kNone, "text/html"}};
 }
 
 }  // namespace plimsoll::internal

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/snapshot.h"
+#include "plimsoll/controller/trial.h"
 
 namespace plimsoll::internal {
 
@@ -21,6 +23,13 @@ class ControllerView {
   virtual void FindEvents(EventLog::Filter filter, int limit,
                           std::function<void(std::vector<LogEvent>)> then) = 0;
   virtual void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) = 0;
+  // What the law of an instance would make of these windows: Core::Try().
+  virtual void Try(DependencyId dependency, SessionId session, std::vector<TrialWindow> windows,
+                   std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> then) = 0;
+  // The newest audit records, newest first, at most `limit`, as the store has them. It may take as
+  // long as the store does; nobody else waits for it.
+  virtual void ReadAudit(int limit,
+                         std::function<void(absl::StatusOr<std::vector<std::string>>)> then) = 0;
   // The page of /metrics for a snapshot.
   virtual std::string Metrics(std::shared_ptr<const Snapshot> snapshot) = 0;
   virtual bool shutting_down() const = 0;

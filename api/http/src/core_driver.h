@@ -43,6 +43,7 @@ class CoreDriver {
   // Of this very moment, for what must not be 200 ms old.
   std::shared_ptr<const Snapshot> TakeSnapshot();
   const EventLog& log() const { return core_.log(); }
+  const Core& core() const { return core_; }
   // Of this reign.
   Epoch epoch() const { return core_.epoch(); }
 

@@ -11,13 +11,11 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 
-#include <algorithm>
 #include <array>
-#include <iterator>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "api/http/src/request_head.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -29,7 +27,6 @@ using asio::ip::tcp;
 using beast::error_code;
 
 constexpr std::size_t kReadBytes = 2048;
-constexpr std::size_t kRequestIdBytesMax = 128;
 // How long, and for how many bytes, a refused client is listened to, so that the answer reaches it
 // before the reset that unread data would cause.
 constexpr absl::Duration kLingerTime = absl::Seconds(1);
@@ -37,111 +34,6 @@ constexpr std::size_t kLingerBytesMax = std::size_t{4} << 20;
 // What the system may hold of a stream, so that a slow reader is noticed and costs little.
 constexpr int kStreamBufferBytes = 64 << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-
-std::string ToStdString(beast::string_view text) { return {text.data(), text.size()}; }
-
-Problem MakeProblem(int status, std::string code, std::string detail) {
-  Problem problem;
-  problem.status = status;
-  problem.code = std::move(code);
-  problem.detail = std::move(detail);
-  return problem;
-}
-
-// Faults of the head that are found before the body is read.
-template <typename Message>
-std::optional<Problem> CheckHead(const Message& message) {
-  const auto hosts = message.equal_range(http::field::host);
-  const auto host_count = std::distance(hosts.first, hosts.second);
-  if (host_count > 1 || (message.version() >= 11 && host_count == 0)) {
-    return MakeProblem(400, "INVALID_ARGUMENT", "exactly one Host header is needed");
-  }
-  if (message.count(http::field::transfer_encoding) > 0) {
-    return MakeProblem(411, "LENGTH_REQUIRED",
-                       "send the body with Content-Length, not with Transfer-Encoding");
-  }
-  const beast::string_view target = message.target();
-  if (!target.starts_with('/') && target != "*" && !target.starts_with("http://") &&
-      !target.starts_with("https://")) {
-    return MakeProblem(400, "INVALID_ARGUMENT", "the address must begin with '/'");
-  }
-  // The parser lets lengths that agree pass.
-  const beast::string_view length = message[http::field::content_length];
-  if (message.count(http::field::content_length) > 1 ||
-      length.find_first_not_of("0123456789") != beast::string_view::npos) {
-    return MakeProblem(400, "INVALID_ARGUMENT", "Content-Length must be one number");
-  }
-  if (message.count(http::field::authorization) > 1) {
-    return MakeProblem(400, "INVALID_ARGUMENT", "more than one Authorization header");
-  }
-  const beast::string_view expect = message[http::field::expect];
-  if (!expect.empty() && !beast::iequals(expect, "100-continue")) {
-    return MakeProblem(417, "INVALID_ARGUMENT", "only 'Expect: 100-continue' is understood");
-  }
-  return std::nullopt;
-}
-
-// Sees header lines that go on in the next line. The parser joins them; others may not, and what
-// two servers read differently can be smuggled past one of them.
-class FoldDetector {
- public:
-  // Of the head, piece by piece.
-  bool Finds(std::string_view piece) {
-    for (const char c : piece) {
-      if (after_line_ && (c == ' ' || c == '\t')) return true;
-      after_line_ = c == '\n';
-    }
-    return false;
-  }
-
- private:
-  bool after_line_ = false;
-};
-
-// "http://host/path", which proxies send, means "/path".
-std::string_view OriginForm(std::string_view target) {
-  const std::size_t scheme = target.starts_with('/') ? std::string_view::npos : target.find("://");
-  if (scheme == std::string_view::npos) return target;
-  const std::size_t path = target.find('/', scheme + 3);
-  return path == std::string_view::npos ? "/" : target.substr(path);
-}
-
-// "host" of "http://host/path"; empty without one.
-std::string_view Authority(std::string_view target) {
-  const std::size_t scheme = target.starts_with('/') ? std::string_view::npos : target.find("://");
-  if (scheme == std::string_view::npos) return "";
-  const std::string_view rest = target.substr(scheme + 3);
-  return rest.substr(0, rest.find_first_of("/?"));
-}
-
-template <typename Message>
-void FillHead(const Message& message, HttpRequest& request) {
-  request.method = ToStdString(message.method_string());
-  const std::string target = ToStdString(message.target());
-  const std::string_view address = OriginForm(target);
-  const std::string_view authority = Authority(target);
-  const std::size_t question = address.find('?');
-  request.path = std::string(address.substr(0, question));
-  if (question != std::string_view::npos) request.query = std::string(address.substr(question + 1));
-  // RFC 9112, 3.2.2: it counts more than the header.
-  request.host =
-      authority.empty() ? ToStdString(message[http::field::host]) : std::string(authority);
-  request.origin = ToStdString(message[http::field::origin]);
-  request.content_type = ToStdString(message[http::field::content_type]);
-  request.if_none_match = ToStdString(message[http::field::if_none_match]);
-  request.last_event_id = ToStdString(message["Last-Event-ID"]);
-  request.authorization = ToStdString(message[http::field::authorization]);
-  request.if_match = ToStdString(message[http::field::if_match]);
-  request.has_length = message.count(http::field::content_length) > 0;
-}
-
-// Unknown methods share a label: it must not be the client's to choose.
-std::string MethodLabel(const std::string& method) {
-  constexpr std::array<std::string_view, 7> kKnown = {"GET",   "HEAD",   "POST",   "PUT",
-                                                      "PATCH", "DELETE", "OPTIONS"};
-  const bool known = std::find(kKnown.begin(), kKnown.end(), method) != kKnown.end();
-  return known ? method : "OTHER";
-}
 
 // Tells the producer that the connection is done with its stream, whatever ended it.
 class StreamEnd {
@@ -156,6 +48,7 @@ class StreamEnd {
  private:
   BodyStream& stream_;
 };
+
 std::string RemoteAddress(const tcp::socket& socket) {
   error_code ignored;
   return socket.remote_endpoint(ignored).address().to_string();
@@ -274,9 +167,10 @@ asio::awaitable<bool> HttpConnection::ServeOne() {
   response.headers.emplace_back("X-Request-Id", request.request_id);
 
   const bool keep_alive = !refused_ && !draining_ && !response.stream && parser.get().keep_alive();
-  co_await Write(parser, response, keep_alive);
+  // Before it is sent: whoever has an answer finds it counted, and slow readers are not our time.
   context_.metrics.CountRequest(MethodLabel(request.method), route_, response.status,
                                 context_.clock.Now() - started - held_);
+  co_await Write(parser, response, keep_alive);
   const bool head = parser.get().method() == http::verb::head;
   if (response.stream && !head && !gone_) {
     co_await WriteStream(*response.stream);
@@ -343,31 +237,13 @@ asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, Htt
 }
 
 Problem HttpConnection::ReadFault(const error_code& error, const Parser& parser) {
-  const ListenerLimits& limits = context_.limits;
   const bool is_http = error.category() == make_error_code(http::error::end_of_stream).category();
   if (!expired_ &&
       (!is_http || error == http::error::end_of_stream || error == http::error::partial_message)) {
     gone_ = true;
     return {};
   }
-  if (expired_) {
-    return MakeProblem(408, "REQUEST_TIMEOUT",
-                       absl::StrFormat("the request must arrive whole within %s",
-                                       absl::FormatDuration(limits.request_time_max)));
-  }
-  if (error == http::error::body_limit) {
-    return MakeProblem(413, "BODY_TOO_LARGE",
-                       absl::StrFormat("a body may have at most %d bytes", limits.body_bytes_max));
-  }
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-    const std::string detail = absl::StrFormat(
-        "request line and headers may have at most %d bytes together", limits.header_bytes_max);
-    const bool line_ended = !parser.get().target().empty();
-    return line_ended ? MakeProblem(431, "HEADER_TOO_LARGE", detail)
-                      : MakeProblem(414, "URI_TOO_LONG", detail);
-  }
-  return MakeProblem(400, "INVALID_ARGUMENT",
-                     absl::StrCat("this is not valid HTTP/1.1: ", error.message()));
+  return expired_ ? TimeFault(context_.limits) : ParserFault(error, parser.get(), context_.limits);
 }
 
 asio::awaitable<HttpResponse> HttpConnection::Answer(HttpRequest& request) {
@@ -435,7 +311,7 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
                                            bool keep_alive) {
   const auto status = static_cast<http::status>(response.status);
   std::string head =
-      absl::StrCat("HTTP/1.1 ", response.status, " ", ToStdString(http::obsolete_reason(status)),
+      absl::StrCat("HTTP/1.1 ", response.status, " ", std::string(http::obsolete_reason(status)),
                    "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
                    "\r\nCache-Control: ", response.cache_control, "\r\n");
   if (!response.content_type.empty() && HasBody(response.status)) {
@@ -513,11 +389,9 @@ const std::string& HttpConnection::Date() {
 }
 
 std::string HttpConnection::RequestId(const Parser& parser) {
-  const std::string given = ToStdString(parser.get()["X-Request-Id"]);
-  const bool sane =
-      !given.empty() && given.size() <= kRequestIdBytesMax &&
-      std::all_of(given.begin(), given.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  return sane ? given : absl::StrCat(absl::Hex(context_.random.Next(), absl::kZeroPad16));
+  const std::string given = GivenRequestId(parser.get());
+  if (!given.empty()) return given;
+  return absl::StrCat(absl::Hex(context_.random.Next(), absl::kZeroPad16));
 }
 
 }  // namespace plimsoll::internal

@@ -27,6 +27,8 @@ struct HttpRequest {
   std::string query;   // as sent, without the question mark
   std::string host;    // as sent; empty if absent
   std::string origin;
+  std::string preflight_method;  // what the page that a browser asks for wants to do
+  std::string accept;            // empty if absent
   std::string content_type;
   std::string if_none_match;
   std::string last_event_id;
@@ -43,12 +45,14 @@ struct HttpRequest {
   std::string credentials_fault;               // why what was shown proves nothing
 };
 
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // none if empty
   std::string body;
   std::string cache_control = "no-store";
-  std::vector<std::pair<std::string, std::string>> headers;
+  HttpHeaders headers;
   // Instead of content type and body; the connection adds what it is about.
   std::optional<Problem> problem;
   // Instead of a body: what goes on until it is ended. The connection is closed after it.
@@ -73,6 +77,9 @@ class Exchange {
     if (wake_) wake_();
   }
 
+  // What the answer says beside its own headers, whoever gives it.
+  void AddHeaders(HttpHeaders headers) { headers_ = std::move(headers); }
+
   // For handlers that hold an answer back: `gone` is called once if the peer goes away before the
   // answer. It marks the exchange as held, so that the wait is not taken for work.
   void Hold(std::function<void()> gone) { gone_ = std::move(gone); }
@@ -80,7 +87,11 @@ class Exchange {
   // The connection's side.
   bool held() const { return gone_ != nullptr; }
   bool replied() const { return response_.has_value(); }
-  HttpResponse TakeResponse() { return std::move(*response_); }
+  HttpResponse TakeResponse() {
+    HttpResponse response = *std::move(response_);
+    response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
+    return response;
+  }
   void OnReply(std::function<void()> wake) { wake_ = std::move(wake); }
   // Nobody waits any more.
   void Abandon() {
@@ -90,6 +101,7 @@ class Exchange {
 
  private:
   std::optional<HttpResponse> response_;
+  HttpHeaders headers_;
   std::function<void()> wake_;
   std::function<void()> gone_;
 };

@@ -223,7 +223,7 @@ void AddProcess(const MetricsInput& input, MetricFamilies& families) {
                                                                     input.load.succeeded ? 1 : 0);
   families["plimsoll_controller_config_last_reload_success_timestamp_seconds"].Add(
       {}, absl::ToDoubleSeconds(input.load.last_success - absl::UnixEpoch()));
-  families["plimsoll_controller_build_info"].Add({input.version, ""}, 1);
+  families["plimsoll_controller_build_info"].Add({input.version, input.revision}, 1);
   families["process_cpu_seconds_total"].Add({}, input.process.cpu_seconds);
   families["process_resident_memory_bytes"].Add({}, input.process.resident_bytes);
   families["process_open_fds"].Add({}, input.process.open_fds);

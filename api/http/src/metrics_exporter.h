@@ -29,6 +29,7 @@ struct MetricsInput {
   WatchCounts watch;
   ProcessFacts process;
   std::string version;
+  std::string revision;
   std::string config_hash;
   LoadFacts load;
   // Above this many pairs of dependency and instance there are no series of single instances.

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/http/src/config_view.h"
 #include "api/http/src/console_routes.h"
@@ -11,20 +10,12 @@
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/openapi.h"
 #include "api/http/src/paging.h"
-#include "api/http/src/sizing_view.h"
-#include "api/http/src/timeseries.h"
+#include "api/http/src/replies.h"
 
 namespace plimsoll::internal {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-HttpResponse JsonResponse(const Json& body) {
-  HttpResponse response;
-  // Whatever bytes an agent's texts held: the answer is JSON.
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return response;
-}
 
 HttpResponse TextResponse(int status, std::string text, std::string type) {
   HttpResponse response;
@@ -38,112 +29,28 @@ HttpResponse HealthResponse(HealthReport report) {
   return TextResponse(report.ok ? 200 : 503, std::move(report.text), "text/plain; charset=utf-8");
 }
 
-HttpResponse NotFound(const std::string& what, const std::string& name) {
-  return ProblemResponse(404, "NOT_FOUND", absl::StrCat("there is no ", what, " '", name, "'"));
+// A document that changes with the program only, and is open to everybody.
+Route DocumentRoute(const char* pattern, const std::string& collection, std::string text) {
+  const std::string etag =
+      absl::StrCat("\"", collection, ".", absl::Hex(FingerprintOf(text)), ".1\"");
+  return {"GET",
+          pattern,
+          {},
+          [etag, text = std::move(text)](const RoutedRequest& routed, const ExchangePtr& exchange) {
+            HttpResponse response;
+            response.headers.emplace_back("ETag", etag);
+            if (MatchesETag(routed.request.if_none_match, etag)) {
+              response.status = 304;
+            } else {
+              response.body = text;
+            }
+            exchange->Reply(std::move(response));
+          },
+          Role::kNone};
 }
 
-HttpResponse PageFault(const absl::Status& status) {
-  return ProblemResponse(
-      400, absl::IsFailedPrecondition(status) ? "PAGE_TOKEN_INVALID" : "INVALID_ARGUMENT",
-      std::string(status.message()));
-}
-
-// Calls that come back from the core's thread have no caller who would answer for them.
-template <typename Make>
-void ReplyWith(Exchange& exchange, Make make) {
-  try {
-    exchange.Reply(make());
-  } catch (const std::exception&) {
-    exchange.Reply(ProblemResponse(500, "INTERNAL", "the server failed; see request_id"));
-  }
-}
-
-bool Matches(const std::string& wanted, const std::string& value) {
-  return wanted.empty() || wanted == value;
-}
-
-// Keys sort as the lists do; the separator is smaller than any character of a name.
-template <typename... Parts>
-std::string Key(const Parts&... parts) {
-  std::string key;
-  (absl::StrAppend(&key, parts.value, "\x1f"), ...);
-  return key;
-}
-
-template <typename Row, typename View>
-HttpResponse ListResponse(const RoutedRequest& routed, const std::string& revision,
-                          std::vector<std::pair<std::string, const Row*>> keyed, View view) {
-  const absl::StatusOr<PageRequest> request = ReadPageRequest(routed);
-  if (!request.ok()) return PageFault(request.status());
-  const Page<const Row*> page = MakePage(std::move(keyed), *request);
-  Json items = Json::array();
-  for (const Row* row : page.rows) items.push_back(view(*row));
-  return JsonResponse(
-      {{"items", items}, {"next_page_token", page.next_token}, {"revision", revision}});
-}
-
-// It changes with the program only.
-HttpResponse OpenapiResponse(const HttpRequest& request) {
-  static const std::string& etag = *new std::string(
-      absl::StrCat("\"openapi.", absl::Hex(FingerprintOf(std::string(OpenapiJson()))), ".1\""));
-  HttpResponse response;
-  response.headers.emplace_back("ETag", etag);
-  if (MatchesETag(request.if_none_match, etag)) {
-    response.status = 304;
-  } else {
-    response.body = std::string(OpenapiJson());
-  }
-  return response;
-}
-
-// `events` holds one more than the page if there is a next one.
-HttpResponse EventsPage(const PageRequest& page, const std::vector<LogEvent>& events,
-                        const TimeBase& time) {
-  Json items = Json::array();
-  const std::size_t count = std::min(events.size(), page.size);
-  for (std::size_t i = 0; i < count; ++i) items.push_back(EventView(events[i], time));
-  const bool more = events.size() > page.size;
-  return JsonResponse(
-      {{"items", items},
-       {"next_page_token", more ? MakePageToken(page, events[count - 1].id) : std::string()}});
-}
-
-std::vector<const LimitRow*> LimitsOf(const Snapshot& snapshot, const DependencyId& dependency) {
-  std::vector<const LimitRow*> rows;
-  for (const LimitRow& row : snapshot.limits) {
-    if (row.dependency == dependency) rows.push_back(&row);
-  }
-  return rows;
-}
-
-const DependencyRow* FindDependency(const Snapshot& snapshot, const std::string& name) {
-  for (const DependencyRow& row : snapshot.dependencies) {
-    if (row.policy.name.value == name) return &row;
-  }
-  return nullptr;
-}
-
-// The parameters since and until of the log.
-absl::Status ReadSpan(const RoutedRequest& routed, const TimeBase& time, EventLog::Filter& filter) {
-  for (const char* name : {"since", "until"}) {
-    if (!routed.Has(name)) continue;
-    const absl::StatusOr<Instant> at = ReadTime(name, routed.Parameter(name), time);
-    if (!at.ok()) return at.status();
-    (std::string(name) == "since" ? filter.since : filter.until) = *at;
-  }
-  return absl::OkStatus();
-}
-
-bool HasQuota(const Snapshot& snapshot, const DependencyId& dependency) {
-  const DependencyRow* row = FindDependency(snapshot, dependency.value);
-  return row != nullptr && row->policy.quota.has_value();
-}
-
-// Of several sessions of one instance, the one that lives: not fenced, heard of last.
-template <typename Row>
-bool IsMoreAlive(const Row& a, const Row& b) {
-  return a.fenced != b.fenced ? b.fenced : a.age < b.age;
-}
+// Whoever watches health or scrapes is answered, whatever it says it accepts.
+constexpr const char* kAnyMediaType = "";
 
 }  // namespace
 
@@ -202,19 +109,18 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
     exchange->Reply(Version());
   };
   const auto config = [this](const RoutedRequest& /*routed*/, const ExchangePtr& exchange) {
-    exchange->Reply(JsonResponse(ConfigView(config_, config_hash())));
+    exchange->Reply(JsonReply(200, ConfigView(config_, config_hash())));
   };
   std::vector<Route> routes = {
+      DocumentRoute("/v1/openapi.json", "openapi", std::string(OpenapiJson())),
+      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone, kAnyMediaType},
       {"GET",
-       "/v1/openapi.json",
-       {},
-       [](const RoutedRequest& routed, const ExchangePtr& exchange) {
-         exchange->Reply(OpenapiResponse(routed.request));
-       },
-       Role::kNone},
-      {"GET", "/livez", {"verbose", "exclude"}, livez, Role::kNone},
-      {"GET", "/readyz", {"verbose", "exclude"}, bind(&OperatorPlane::Ready), Role::kNone},
-      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone},
+       "/readyz",
+       {"verbose", "exclude"},
+       bind(&OperatorPlane::Ready),
+       Role::kNone,
+       kAnyMediaType},
+      {"GET", "/metrics", {}, bind(&OperatorPlane::Metrics), Role::kNone, kAnyMediaType},
       {"GET", "/v1/version", {}, version},
       {"GET", "/v1/config", {}, config, Role::kOperator},
       SnapshotRoute("/v1/status", {}, &OperatorPlane::Status),
@@ -237,7 +143,9 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
        {"topics", "dependency"},
        [this](const RoutedRequest& routed, const ExchangePtr& exchange) {
          watch_.Open(routed, exchange);
-       }},
+       },
+       Role::kViewer,
+       "text/event-stream"},
       {"GET",
        "/v1/events",
        {"dependency", "instance_id", "type", "reason", "since", "until", "page_size", "page_token"},
@@ -251,7 +159,15 @@ std::vector<Route> OperatorPlane::Routes(const Console& console) {
       SnapshotRoute("/v1/timeseries", {"dependency", "instance_id", "metric", "since", "step"},
                     &OperatorPlane::Timeseries),
       {"GET", "/v1/events/{id}", {}, bind(&OperatorPlane::Event)},
+      {"GET",
+       "/v1/audit",
+       {"page_size", "page_token"},
+       bind(&OperatorPlane::Audit),
+       Role::kOperator},
   };
+  if (!facts_.config_schema.empty()) {
+    routes.push_back(DocumentRoute("/v1/schema/config.json", "schema", facts_.config_schema));
+  }
   if (change_routes_ != nullptr) {
     for (Route& route : change_routes_->Routes()) routes.push_back(std::move(route));
   }
@@ -272,63 +188,8 @@ Route OperatorPlane::SnapshotRoute(const char* pattern, std::vector<std::string>
           }};
 }
 
-Route OperatorPlane::CollectionRoute(Collection collection, const char* pattern,
-                                     std::vector<std::string> parameters, SnapshotRender render) {
-  return {"GET", pattern, std::move(parameters),
-          [this, collection, render](const RoutedRequest& routed, const ExchangePtr& exchange) {
-            auto request = std::make_shared<const HttpRequest>(routed.request);
-            WithSnapshot(exchange, [this, collection, render, request, names = routed.names,
-                                    query = routed.query](const SnapshotPtr& snapshot) {
-              return RenderCollection(collection, {*request, names, query}, snapshot, render);
-            });
-          }};
-}
-
-// What operators set has revisions of its own: those of a single dependency are what If-Match looks
-// at, and a list changes with the newest of its rows.
-std::string OperatorPlane::ETagOf(Collection collection, const RoutedRequest& routed,
-                                  const Snapshot& snapshot) const {
-  const std::string counted = revisions_.ETag(collection);
-  const bool settable =
-      collection == Collection::kDependencies || collection == Collection::kQuotas;
-  if (operations_ == nullptr || !settable) return counted;
-  const auto newest = [this](const DependencyId& name) -> std::int64_t {
-    const std::optional<DependencyFacts> facts = FactsOf(name);
-    if (!facts) return 0;
-    return std::max(facts->revision, facts->override_facts ? facts->override_facts->revision : 0);
-  };
-  const std::string counts = counted.substr(1, counted.size() - 2);
-  if (routed.names.empty()) {
-    std::int64_t last = 0;
-    for (const DependencyRow& row : snapshot.dependencies) {
-      last = std::max(last, newest(row.policy.name));
-    }
-    return absl::StrCat("\"", counts, "-", last, "\"");
-  }
-  const DependencyId name(routed.names[0]);
-  const std::optional<DependencyFacts> facts = FactsOf(name);
-  if (!facts) return counted;
-  const std::size_t dot = counts.find('.');
-  std::string generation = absl::StrCat(counts.substr(dot + 1), "-", newest(name));
-  std::replace(generation.begin(), generation.end(), '.', '-');
-  return absl::StrCat("\"", counts.substr(0, dot), ".", facts->revision, ".", generation, "\"");
-}
-
-HttpResponse OperatorPlane::RenderCollection(Collection collection, const RoutedRequest& routed,
-                                             const SnapshotPtr& snapshot, SnapshotRender render) {
-  revisions_.Note(snapshot);
-  const std::string etag = ETagOf(collection, routed, *snapshot);
-  HttpResponse response;
-  if (MatchesETag(routed.request.if_none_match, etag)) {
-    response.status = 304;
-  } else {
-    response = (this->*render)(routed, *snapshot);
-  }
-  if (response.status == 200 || response.status == 304) response.headers.emplace_back("ETag", etag);
-  return response;
-}
-
 const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
+  exchange->AddHeaders(cors_.Headers(request));
   const bool probe = request.path == "/livez" || request.path == "/readyz";
   if (!probe && !CheckRate(request, *exchange)) return kNoRoute;
   if (!probe && !hosts_.IsOurs(request.host, request.local_address)) {
@@ -338,6 +199,7 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
                      "' is not a name of this server; add it to api.hosts if it should be")));
     return kNoRoute;
   }
+  if (cors_.AnswerPreflight(request, *exchange)) return kNoRoute;
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && !hosts_.IsOwnOrigin(request.origin, request.local_address)) {
     exchange->Reply(ProblemResponse(403, "PERMISSION_DENIED",
@@ -419,17 +281,10 @@ void OperatorPlane::Metrics(const RoutedRequest& routed, const ExchangePtr& exch
   });
 }
 
-HttpResponse OperatorPlane::Sizing(const RoutedRequest& routed) const {
-  const std::string dependency = routed.Parameter("dependency");
-  std::vector<SizingAdvice> advice = sizing_.Advise();
-  std::erase_if(advice, [&dependency](const SizingAdvice& one) {
-    return !Matches(dependency, one.dependency.value);
-  });
-  return JsonResponse(SizingView(advice));
-}
-
 HttpResponse OperatorPlane::Version() const {
-  return JsonResponse({{"version", facts_.version}, {"api", "v1"}});
+  return JsonReply(200, {{"version", facts_.version},
+                         {"revision", facts_.revision.empty() ? "unknown" : facts_.revision},
+                         {"api", "v1"}});
 }
 
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
@@ -440,164 +295,7 @@ HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
                       {"max", watch_.watchers_max()},
                       {"refused_total", watch.refused_total},
                       {"closed_slow_total", watch.closed_slow_total}};
-  return JsonResponse(view);
-}
-
-HttpResponse OperatorPlane::Dependencies(const RoutedRequest& routed,
-                                         const Snapshot& snapshot) const {
-  const std::string mode = absl::AsciiStrToUpper(routed.Parameter("mode"));
-  const std::string origin = absl::AsciiStrToUpper(routed.Parameter("origin"));
-  std::vector<std::pair<std::string, const DependencyRow*>> keyed;
-  for (const DependencyRow& row : snapshot.dependencies) {
-    const bool fits = Matches(mode, std::string(ToString(row.mode))) &&
-                      Matches(origin, OriginOf(FactsOf(row.policy.name)));
-    if (!fits) continue;
-    keyed.emplace_back(Key(row.policy.name), &row);
-  }
-  return ListResponse(routed, revisions_.Revision(Collection::kDependencies), std::move(keyed),
-                      [this, &snapshot](const DependencyRow& row) {
-                        return DependencyView(row, LimitsOf(snapshot, row.policy.name),
-                                              snapshot.learning, Time(), FactsOf(row.policy.name));
-                      });
-}
-
-HttpResponse OperatorPlane::Dependency(const RoutedRequest& routed,
-                                       const Snapshot& snapshot) const {
-  const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
-  if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  Json view = DependencyView(*row, LimitsOf(snapshot, row->policy.name), snapshot.learning, Time(),
-                             FactsOf(row->policy.name));
-  if (!view.contains("revision")) view["revision"] = revisions_.Revision(Collection::kDependencies);
-  return JsonResponse(view);
-}
-
-HttpResponse OperatorPlane::Quota(const RoutedRequest& routed, const Snapshot& snapshot) const {
-  const DependencyRow* row = FindDependency(snapshot, routed.names[0]);
-  if (row == nullptr) return NotFound("dependency", routed.names[0]);
-  Json view = QuotaView(*row, LimitsOf(snapshot, row->policy.name));
-  const std::optional<DependencyFacts> facts = FactsOf(row->policy.name);
-  view["revision"] =
-      facts ? absl::StrCat("quotas.", facts->revision) : revisions_.Revision(Collection::kQuotas);
-  return JsonResponse(view);
-}
-
-HttpResponse OperatorPlane::Limits(const RoutedRequest& routed, const Snapshot& snapshot) const {
-  const std::string dependency = routed.Parameter("dependency");
-  const std::string service = routed.Parameter("service");
-  const std::string instance = routed.Parameter("instance_id");
-  std::vector<std::pair<std::string, const LimitRow*>> keyed;
-  for (const LimitRow& row : snapshot.limits) {
-    if (!Matches(dependency, row.dependency.value) || !Matches(service, row.service.value) ||
-        !Matches(instance, row.instance.value)) {
-      continue;
-    }
-    keyed.emplace_back(Key(row.dependency, row.service, row.instance, row.session), &row);
-  }
-  const TimeBase time = Time();
-  return ListResponse(routed, revisions_.Revision(Collection::kLimits), std::move(keyed),
-                      [&snapshot, &time](const LimitRow& row) {
-                        return LimitView(row, HasQuota(snapshot, row.dependency), time);
-                      });
-}
-
-HttpResponse OperatorPlane::Limit(const RoutedRequest& routed, const Snapshot& snapshot) const {
-  const std::string service = routed.Parameter("service");
-  const LimitRow* best = nullptr;
-  for (const LimitRow& row : snapshot.limits) {
-    if (row.dependency.value != routed.names[0] || row.instance.value != routed.names[1] ||
-        !Matches(service, row.service.value)) {
-      continue;
-    }
-    if (best == nullptr || IsMoreAlive(row, *best)) best = &row;
-  }
-  if (best == nullptr) {
-    return NotFound("limit", absl::StrCat(routed.names[0], "/", routed.names[1]));
-  }
-  return JsonResponse(LimitView(*best, HasQuota(snapshot, best->dependency), Time()));
-}
-
-HttpResponse OperatorPlane::Instances(const RoutedRequest& routed, const Snapshot& snapshot) const {
-  const std::string service = routed.Parameter("service");
-  std::vector<std::pair<std::string, const InstanceRow*>> keyed;
-  for (const InstanceRow& row : snapshot.instances) {
-    if (!Matches(service, row.service.value)) continue;
-    keyed.emplace_back(Key(row.service, row.instance, row.session), &row);
-  }
-  const TimeBase time = Time();
-  return ListResponse(routed, revisions_.Revision(Collection::kInstances), std::move(keyed),
-                      [&time](const InstanceRow& row) { return InstanceView(row, time); });
-}
-
-HttpResponse OperatorPlane::Instance(const RoutedRequest& routed, const Snapshot& snapshot) const {
-  const std::string service = routed.Parameter("service");
-  const InstanceRow* best = nullptr;
-  Json fencing = Json::array();
-  for (const InstanceRow& row : snapshot.instances) {
-    if (row.instance.value != routed.names[0] || !Matches(service, row.service.value)) continue;
-    if (row.fenced) fencing.push_back(row.session.value);
-    if (best == nullptr || IsMoreAlive(row, *best)) best = &row;
-  }
-  if (best == nullptr) return NotFound("instance", routed.names[0]);
-  Json view = InstanceView(*best, Time());
-  if (!best->fenced && !fencing.empty()) view["fencing"] = fencing;
-  return JsonResponse(view);
-}
-
-HttpResponse OperatorPlane::Timeseries(const RoutedRequest& routed,
-                                       const Snapshot& snapshot) const {
-  const TimeBase time = Time();
-  const auto query = ReadHistoryQuery(routed, history_, time);
-  if (!query.ok()) {
-    return ProblemResponse(400, "INVALID_ARGUMENT", std::string(query.status().message()));
-  }
-  if (const auto table = history_.Read(*query)) {
-    return TimeseriesResponse(*query, *table, history_, time);
-  }
-  if (query->instance.empty() && FindDependency(snapshot, query->dependency) != nullptr) {
-    History::Table nothing_yet;
-    nothing_yet.columns.resize(query->metrics.size());
-    return TimeseriesResponse(*query, nothing_yet, history_, time);
-  }
-  return ProblemResponse(
-      404, "NOT_FOUND",
-      absl::StrCat("there is no history of '", query->dependency,
-                   query->instance.empty() ? "" : absl::StrCat("' at '", query->instance),
-                   "'; it is kept of ", History::kSeriesMax, " dependencies and pairs at most"));
-}
-
-void OperatorPlane::Events(const RoutedRequest& routed, const ExchangePtr& exchange) {
-  const absl::StatusOr<PageRequest> page = ReadPageRequest(routed);
-  if (!page.ok()) return exchange->Reply(PageFault(page.status()));
-  EventLog::Filter filter;
-  filter.dependency.value = routed.Parameter("dependency");
-  filter.instance.value = routed.Parameter("instance_id");
-  filter.before = page->after;
-  const std::string type = routed.Parameter("type");
-  const std::string reason = routed.Parameter("reason");
-  if (!type.empty()) filter.type = EventTypeFromString(type);
-  if (!reason.empty()) filter.reason = ReasonFromString(reason);
-  if ((!type.empty() && !filter.type) || (!reason.empty() && !filter.reason)) {
-    return exchange->Reply(
-        ProblemResponse(400, "INVALID_ARGUMENT", "type or reason is not a word of its list"));
-  }
-  if (const auto fault = ReadSpan(routed, Time(), filter); !fault.ok()) {
-    return exchange->Reply(ProblemResponse(400, "INVALID_ARGUMENT", std::string(fault.message())));
-  }
-  // One more than asked for tells whether there is a next page.
-  const int limit = static_cast<int>(page->size) + 1;
-  controller_.FindEvents(std::move(filter), limit,
-                         [this, exchange, page = *page](std::vector<LogEvent> events) {
-                           ReplyWith(*exchange, [&] { return EventsPage(page, events, Time()); });
-                         });
-}
-
-void OperatorPlane::Event(const RoutedRequest& routed, const ExchangePtr& exchange) {
-  const std::string id = routed.names[0];
-  controller_.GetEvent(id, [this, exchange, id](const std::optional<LogEvent>& event) {
-    ReplyWith(*exchange, [&] {
-      return event ? JsonResponse(EventView(*event, Time())) : NotFound("event", id);
-    });
-  });
+  return JsonReply(200, view);
 }
 
 }  // namespace plimsoll::internal

@@ -10,6 +10,7 @@
 #include "api/http/src/change_queue.h"
 #include "api/http/src/change_routes.h"
 #include "api/http/src/controller_view.h"
+#include "api/http/src/cors.h"
 #include "api/http/src/history.h"
 #include "api/http/src/host_check.h"
 #include "api/http/src/metrics_exporter.h"
@@ -68,6 +69,8 @@ class OperatorPlane final : public HttpService {
   const WatchCounts& watch_counts() const { return watch_.counts(); }
   // How fast one caller may ask, health apart.
   void set_rate_limit(const RateLimit& limit) { limiter_.set_limit(limit); }
+  // Which pages of other origins may read; see Cors.
+  void set_cors_origins(std::vector<std::string> origins) { cors_ = Cors(std::move(origins)); }
   // What /metrics needs.
   void set_metrics_role(Role role) { metrics_role_ = role; }
 
@@ -95,6 +98,7 @@ class OperatorPlane final : public HttpService {
   void Metrics(const RoutedRequest& routed, const ExchangePtr& exchange);
   void Events(const RoutedRequest& routed, const ExchangePtr& exchange);
   void Event(const RoutedRequest& routed, const ExchangePtr& exchange);
+  void Audit(const RoutedRequest& routed, const ExchangePtr& exchange);
   HttpResponse Timeseries(const RoutedRequest& routed, const Snapshot& snapshot) const;
   HttpResponse Version() const;
   HttpResponse Sizing(const RoutedRequest& routed) const;
@@ -124,6 +128,7 @@ class OperatorPlane final : public HttpService {
   WatchFeed watch_;
   Revisions revisions_;
   RateLimiter limiter_{RateLimit{}};
+  Cors cors_{{}};
   Role metrics_role_ = Role::kNone;
   Operations* const operations_;
   const std::unique_ptr<ChangeQueue> changes_;  // null without operations

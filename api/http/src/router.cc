@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/http/src/accept.h"
 #include "plimsoll/core/check.h"
 
 namespace plimsoll::internal {
@@ -118,6 +119,13 @@ void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
         ProblemResponse(400, "INVALID_ARGUMENT",
                         absl::StrCat("unknown parameter '", name, "'; this address knows ",
                                      known.empty() ? "none" : absl::StrJoin(known, ", "))));
+    return;
+  }
+  const char* const type = entry.route.media_type;
+  if (*type != '\0' && !Accepts(request.accept, type)) {
+    exchange->Reply(ProblemResponse(406, "NOT_ACCEPTABLE",
+                                    absl::StrCat("this address answers with ", type,
+                                                 ", which the Accept header does not take")));
     return;
   }
   RoutedRequest routed{request, {}, *std::move(query)};

@@ -39,6 +39,9 @@ struct Route {
   std::vector<std::string> parameters;
   std::function<void(const RoutedRequest& request, const ExchangePtr& exchange)> handler;
   Role role = UsualRole(method);  // who may use it
+  // What the answer is, refusals apart; empty: not asked about, so that probes and scrapers get
+  // their answer whatever they say.
+  const char* media_type = "application/json";
 };
 
 // Finds the route of a request by comparing segments: no pattern language, nothing that a long
@@ -47,7 +50,7 @@ class Router {
  public:
   explicit Router(std::vector<Route> routes);
 
-  // Calls the handler, or answers 400, 401, 403, 404 or 405 itself. Returns the label.
+  // Calls the handler, or answers 400, 401, 403, 404, 405 or 406 itself. Returns the label.
   const char* Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const;
 
   // Calls `see` with the method, pattern and parameters of each route.

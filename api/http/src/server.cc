@@ -74,8 +74,9 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
             options.on_notice),
         agent_plane_(driver_),
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
-                        {options.version, options.state_mode, options.config_hash}, clock,
-                        {options.history_step, options.history_keep, options.watchers_max},
+                        {options.version, options.state_mode, options.config_hash, options.revision,
+                         options.config_schema},
+                        clock, {options.history_step, options.history_keep, options.watchers_max},
                         options.console, options.operations, this),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
                         agent_metrics_, AgentAuthenticator(options.access), clock),
@@ -95,6 +96,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     api_listener_.SetTls(options.tls.context);
     operator_plane_.set_rate_limit(options.api_rate_limit);
     operator_plane_.set_metrics_role(MetricsRole(options.access));
+    operator_plane_.set_cors_origins(options.cors_origins);
   }
 
   ~Impl() override { Stop(absl::ZeroDuration()); }
@@ -189,6 +191,18 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
   }
+  void Try(DependencyId dependency, SessionId session, std::vector<TrialWindow> windows,
+           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> then) override {
+    Ask([this, dependency = std::move(dependency), session = std::move(session),
+         windows = std::move(windows)] { return driver_.core().Try(dependency, session, windows); },
+        std::move(then));
+  }
+  void ReadAudit(int limit,
+                 std::function<void(absl::StatusOr<std::vector<std::string>>)> then) override {
+    writer_->ReadAudit(limit, [this, then = std::move(then)](auto records) {
+      asio::post(api_loop_, [then, records = std::move(records)] { then(records); });
+    });
+  }
   void Commit(WriteBatch batch, std::function<void(absl::Status)> done) override {
     writer_->Submit(std::move(batch), [this, done = std::move(done)](absl::Status status) {
       asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
@@ -209,6 +223,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     input.watch = operator_plane_.watch_counts();
     input.process = internal::ReadProcessFacts();
     input.version = options_.version;
+    input.revision = options_.revision;
     input.config_hash = operator_plane_.config_hash();
     input.load = operator_plane_.load_facts();
     input.pairs_max = options_.metrics_pairs_max;

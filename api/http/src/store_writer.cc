@@ -35,27 +35,35 @@ DurationHistogram StoreWriter::durations() const {
 
 void StoreWriter::Submit(WriteBatch batch, std::function<void(absl::Status)> done) {
   const MutexLock lock(mutex_);
-  changes_.push_back({std::move(batch), std::move(done)});
+  tasks_.emplace_back(
+      [this, batch = std::move(batch), done = std::move(done)] { done(Write(batch)); });
+  changed_.NotifyOne();
+}
+
+void StoreWriter::ReadAudit(int limit,
+                            std::function<void(absl::StatusOr<std::vector<std::string>>)> done) {
+  const MutexLock lock(mutex_);
+  tasks_.emplace_back([this, limit, done = std::move(done)] { done(store_.ReadAudit(limit)); });
   changed_.NotifyOne();
 }
 
 void StoreWriter::Run() {
   for (;;) {
     std::optional<WriteAction> action;
-    std::optional<Change> change;
+    std::function<void()> task;
     {
       const MutexLock lock(mutex_);
-      while (!pending_ && changes_.empty() && !stopping_) changed_.Wait(mutex_);
+      while (!pending_ && tasks_.empty() && !stopping_) changed_.Wait(mutex_);
       if (stopping_) return;
       action = std::exchange(pending_, std::nullopt);
-      if (!changes_.empty()) {
-        change = std::move(changes_.front());
-        changes_.pop_front();
+      if (!tasks_.empty()) {
+        task = std::move(tasks_.front());
+        tasks_.pop_front();
       }
     }
     // Agents wait for the one, a person for the other: neither can keep the other from its turn.
     if (action) written_(action->write, Write(action->batch));
-    if (change) change->done(Write(change->batch));
+    if (task) task();
   }
 }
 

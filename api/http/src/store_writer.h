@@ -3,10 +3,13 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
@@ -27,17 +30,15 @@ class StoreWriter {
   // Writes what operators have changed, after what has been submitted before, and calls `done` on
   // the writer's thread. Returns at once. Dropped if the writer is stopped before its turn.
   void Submit(WriteBatch batch, std::function<void(absl::Status)> done);
+  // Reads the newest audit records, when its turn has come, and calls `done` on the writer's
+  // thread. Returns at once. Dropped like a change.
+  void ReadAudit(int limit, std::function<void(absl::StatusOr<std::vector<std::string>>)> done);
   // Waits for the write under way, then ends the thread. Nothing is written afterwards.
   void Stop();
 
   DurationHistogram durations() const;
 
  private:
-  struct Change {
-    WriteBatch batch;
-    std::function<void(absl::Status)> done;
-  };
-
   void Run();
   absl::Status Write(const WriteBatch& batch);
 
@@ -49,7 +50,8 @@ class StoreWriter {
   mutable Mutex mutex_;
   CondVar changed_;
   std::optional<WriteAction> pending_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Change> changes_ ABSL_GUARDED_BY(mutex_);
+  // What operators have changed, or want to read.
+  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   DurationHistogram durations_ ABSL_GUARDED_BY(mutex_);
 

@@ -269,6 +269,7 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
           {"uptime_seconds", absl::ToDoubleSeconds(time.now - snapshot.started_at)},
           {"state", facts.state_mode},
           {"store_ok", snapshot.store_ok},
+          {"observe_all", snapshot.observe_all},
           {"learning", LearningView(snapshot, time.now)},
           {"dependencies",
            {{"total", snapshot.dependencies.size()},

@@ -29,6 +29,8 @@ struct ServerFacts {
   std::string version;
   std::string state_mode;
   std::string config_hash;
+  std::string revision = {};       // of the sources; empty: unknown
+  std::string config_schema = {};  // JSON; empty: there is none to serve
 };
 
 nlohmann::ordered_json StatusView(const Snapshot& snapshot, const ServerFacts& facts,

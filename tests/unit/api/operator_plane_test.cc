@@ -36,18 +36,35 @@ class FakeController final : public ControllerView {
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     then(log.Get(id));
   }
+  void Try(DependencyId /*dependency*/, SessionId /*session*/, std::vector<TrialWindow> /*windows*/,
+           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> /*then*/) override {}
+  void ReadAudit(int limit,
+                 std::function<void(absl::StatusOr<std::vector<std::string>>)> then) override {
+    if (!audit.ok()) return then(audit.status());
+    const auto count = std::min(audit->size(), static_cast<std::size_t>(limit));
+    then(std::vector<std::string>(audit->begin(), audit->begin() + static_cast<int>(count)));
+  }
   std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return "x 1\n"; }
   bool shutting_down() const override { return ending; }
 
   Snapshot snapshot = SampleSnapshot();
   EventLog log{Epoch(7), 100};
+  absl::StatusOr<std::vector<std::string>> audit = std::vector<std::string>();  // newest first
   bool ending = false;
 };
 
+const ServerFacts kFacts{"0.1.0", "MEMORY", "f00d", "v0.1.0-3-gabc", R"({"title":"schema"})"};
+
+std::string HeaderOf(const HttpResponse& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
 class OperatorPlaneTest : public ::testing::Test {
  protected:
-  OperatorPlaneTest()
-      : plane_(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", "f00d"}, clock_) {
+  OperatorPlaneTest() : plane_(controller_, HostCheck("127.0.0.1", {}), kFacts, clock_) {
     request_.identity = {"alice", Role::kOperator};
   }
 
@@ -301,6 +318,139 @@ TEST_F(OperatorPlaneTest, StatusCounts) {
   EXPECT_EQ(view["agents"]["silent"], 1);
   EXPECT_EQ(view["agents"]["versions"], Json::array({"0.1.0"}));
   EXPECT_EQ(AskJson("/v1/version")["version"], "0.1.0");
+}
+
+TEST_F(OperatorPlaneTest, TheVersionNamesTheSources) {
+  EXPECT_EQ(AskJson("/v1/version"),
+            Json({{"version", "0.1.0"}, {"revision", "v0.1.0-3-gabc"}, {"api", "v1"}}));
+  OperatorPlane plane(controller_, HostCheck("127.0.0.1", {}), {"0.1.0", "MEMORY", ""}, clock_);
+  request_.path = "/v1/version";
+  request_.method = "GET";
+  const auto exchange = std::make_shared<Exchange>();
+  plane.Handle(request_, exchange);
+  EXPECT_EQ(Json::parse(exchange->TakeResponse().body)["revision"], "unknown");
+}
+
+TEST_F(OperatorPlaneTest, TheSchemaOfTheConfigurationIsServedIfThereIsOne) {
+  request_.identity = {};
+  const HttpResponse schema = Ask("/v1/schema/config.json");
+  EXPECT_EQ(schema.body, R"({"title":"schema"})");
+  request_.if_none_match = HeaderOf(schema, "ETag");
+  EXPECT_THAT(request_.if_none_match, ::testing::MatchesRegex("\"schema\\.[0-9a-f]+\\.1\""));
+  EXPECT_EQ(Ask("/v1/schema/config.json").status, 304);
+  const OperatorPlane without(controller_, HostCheck("127.0.0.1", {}), {"", "", ""}, clock_);
+  without.router().Visit(
+      [](const Route& route) { EXPECT_NE(std::string(route.pattern), "/v1/schema/config.json"); });
+}
+
+TEST_F(OperatorPlaneTest, TheAuditIsToldToOperatorsFromTheNewest) {
+  controller_.audit = {R"({"what":"C"})", R"({"what":"B"})", "no JSON"};
+  const Json view = AskJson("/v1/audit");
+  EXPECT_EQ(view["items"], Json::parse(R"([{"what":"C"},{"what":"B"},{"record":"no JSON"}])"));
+  EXPECT_EQ(view["next_page_token"], "");
+  request_.identity = {"vic", Role::kViewer};
+  EXPECT_EQ(Code("/v1/audit"), "PERMISSION_DENIED");
+}
+
+TEST_F(OperatorPlaneTest, PagesOfTheAuditGoOnWhereTheyEndedWhateverHasComeMeanwhile) {
+  controller_.audit = {"e", "d", "c", "b", "a"};
+  const Json first = AskJson("/v1/audit?page_size=2");
+  EXPECT_EQ(first["items"].size(), 2u);
+  controller_.audit->insert(controller_.audit->begin(), {"h", "g", "f"});
+  const std::string token = first["next_page_token"];
+  const Json second = AskJson("/v1/audit?page_size=2&page_token=" + token);
+  EXPECT_EQ(second["items"], Json::parse(R"([{"record":"c"},{"record":"b"}])"));
+  const std::string next = second["next_page_token"];
+  const Json third = AskJson("/v1/audit?page_size=2&page_token=" + next);
+  EXPECT_EQ(third["items"], Json::parse(R"([{"record":"a"}])"));
+  EXPECT_EQ(third["next_page_token"], "");
+  controller_.audit = {"z", "y", "x"};
+  EXPECT_EQ(AskJson("/v1/audit?page_size=2&page_token=" + token)["items"].size(), 0u)
+      << "what followed has been dropped";
+  EXPECT_EQ(Code("/v1/audit?page_token=x"), "PAGE_TOKEN_INVALID");
+}
+
+TEST_F(OperatorPlaneTest, AnAuditThatCannotBeReadIsUnavailable) {
+  controller_.audit = absl::UnavailableError("no disk");
+  const HttpResponse response = Ask("/v1/audit");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(Json::parse(response.body)["code"], "STORE_UNAVAILABLE");
+  EXPECT_EQ(HeaderOf(response, "Retry-After"), "1");
+}
+
+TEST_F(OperatorPlaneTest, WhoAcceptsAnotherTypeOnlyIsTold) {
+  const struct {
+    const char* target;
+    const char* accept;
+    int status;
+  } table[] = {
+      {"/v1/status", "application/json", 200},
+      {"/v1/status", "text/html", 406},
+      {"/v1/status", "application/json;q=0, */*", 406},
+      {"/v1/events", "text/csv, application/*;q=0.1", 200},
+      {"/v1/watch", "text/event-stream", 200},
+      {"/v1/watch", "application/json", 406},
+      {"/livez", "image/png", 200},
+      {"/metrics", "application/openmetrics-text", 200},
+  };
+  for (const auto& row : table) {
+    request_.accept = row.accept;
+    EXPECT_EQ(Ask(row.target).status, row.status) << row.target << " " << row.accept;
+  }
+  request_.accept = "text/html";
+  EXPECT_EQ(Code("/v1/status"), "NOT_ACCEPTABLE");
+  request_.identity = {};
+  EXPECT_EQ(Ask("/v1/status").status, 401) << "who may not ask is not told";
+}
+
+TEST_F(OperatorPlaneTest, WithoutOriginsNothingIsSaidToPagesOfOthers) {
+  request_.origin = "https://grafana.example.org";
+  EXPECT_THAT(Ask("/v1/status").headers, ::testing::IsEmpty());
+  request_.preflight_method = "GET";
+  EXPECT_EQ(Ask("/v1/status", "OPTIONS").status, 403);
+}
+
+TEST_F(OperatorPlaneTest, PagesOfListedOriginsMayReadAndNoOthers) {
+  plane_.set_cors_origins({"https://grafana.example.org"});
+  request_.origin = "https://grafana.example.org";
+  HttpResponse response = Ask("/v1/status");
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Origin"), request_.origin);
+  EXPECT_EQ(HeaderOf(response, "Vary"), "Origin");
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Credentials"), "");
+  EXPECT_EQ(HeaderOf(Ask("/v1/nothing"), "Access-Control-Allow-Origin"), request_.origin)
+      << "a page may know why it is refused";
+  response = Ask("/v1/status", "POST");
+  EXPECT_EQ(response.status, 403) << "listed or not, it changes nothing";
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Origin"), "");
+  for (const char* other :
+       {"https://grafana.example.org.evil.example", "http://grafana.example.org", "null", "*",
+        "https://GRAFANA.example.org", "https://grafana.example.org/", ""}) {
+    request_.origin = other;
+    response = Ask("/v1/status");
+    EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Origin"), "") << other;
+    EXPECT_EQ(HeaderOf(response, "Vary"), "Origin") << other;
+  }
+}
+
+TEST_F(OperatorPlaneTest, ABrowserThatAsksBeforeIsAnsweredForReadingOnly) {
+  plane_.set_cors_origins({"https://grafana.example.org"});
+  request_.origin = "https://grafana.example.org";
+  request_.identity = {};  // browsers show no credentials with this question
+  request_.preflight_method = "GET";
+  HttpResponse response = Ask("/v1/status", "OPTIONS");
+  EXPECT_EQ(response.status, 204);
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Origin"), request_.origin);
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Methods"), "GET, HEAD");
+  EXPECT_THAT(HeaderOf(response, "Access-Control-Allow-Headers"), HasSubstr("Authorization"));
+  for (const char* method : {"PUT", "DELETE", "PATCH", "POST", ""}) {
+    request_.preflight_method = method;
+    response = Ask("/v1/status", "OPTIONS");
+    EXPECT_EQ(response.status, 403) << method;
+    EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Origin"), "") << method;
+  }
+  request_.preflight_method = "GET";
+  request_.origin = "https://evil.example";
+  EXPECT_EQ(Ask("/v1/status", "OPTIONS").status, 403);
 }
 
 TEST_F(OperatorPlaneTest, ADecisionTellsWhatTheLawSaw) {

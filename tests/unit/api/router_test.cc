@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/http/src/accept.h"
+
 namespace plimsoll::internal {
 namespace {
 
@@ -116,6 +118,33 @@ TEST_F(RouterTest, UnknownParameterIsRefusedWithTheKnownOnes) {
   const HttpResponse response = Ask("GET", "/v1/limits", "servce=x");
   EXPECT_EQ(response.status, 400);
   EXPECT_THAT(response.problem->detail, HasSubstr("knows service"));
+}
+
+TEST(AcceptTest, TheMostSpecificEntryCounts) {
+  const struct {
+    const char* accept;
+    bool accepted;
+  } table[] = {{"", true},
+               {"*/*", true},
+               {"application/json", true},
+               {"APPLICATION/JSON ; charset=utf-8", true},
+               {"application/*", true},
+               {"text/html, */*;q=0.1", true},
+               {"application/json;q=0", false},
+               {"application/json;q=0.0, */*", false},
+               {"*/*;q=0, application/json", true},
+               {"application/*;q=0, */*", false},
+               {"text/html", false},
+               {"application/problem+json", false},
+               {"application/jsonp", false},
+               {"application", false},
+               {"*", false},
+               {"/*", false},
+               {",;,", false},
+               {"application/json;q=many", true}};
+  for (const auto& row : table) {
+    EXPECT_EQ(Accepts(row.accept, "application/json"), row.accepted) << row.accept;
+  }
 }
 
 TEST_F(RouterTest, BrokenAddressIsRefused) {

@@ -38,6 +38,10 @@ class FakeController final : public ControllerView {
   void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
     then(log.Get(id));
   }
+  void Try(DependencyId /*dependency*/, SessionId /*session*/, std::vector<TrialWindow> /*windows*/,
+           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> /*then*/) override {}
+  void ReadAudit(int /*limit*/,
+                 std::function<void(absl::StatusOr<std::vector<std::string>>)> /*then*/) override {}
   std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return ""; }
   bool shutting_down() const override { return false; }
 

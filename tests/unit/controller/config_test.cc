@@ -101,7 +101,8 @@ TEST(ConfigTest, ADependencyRefinesTheServicesOfTheDefaults) {
 TEST(ConfigTest, ServerSettingsAreRead) {
   const Config config = Parse(R"(
 listen: {api: "[::1]:1", agents: "localhost:0"}
-api: {connections_max: 7, body_max: 2KiB, hosts: [plimsoll.example.com]}
+api: {connections_max: 7, body_max: 2KiB, hosts: [plimsoll.example.com],
+      cors_origins: ["https://grafana.example.com", "http://[::1]:3000"]}
 agents: {connections_max: 8, lease: 20s, hold_max: 1.5s, sync_min: 500us, clock_drift: 2e-4,
          tick: 100ms, sessions_max: 9, dependencies_max: 10}
 state: {mode: memory, dir: /x}
@@ -109,7 +110,9 @@ events: {keep: 11}
 log: {level: debug, format: json}
 auth: {allow_anonymous: []}
 console: {enabled: false, base_path: /plimsoll/ui/}
+observe_all: true
 )");
+  EXPECT_TRUE(config.observe_all);
   EXPECT_FALSE(config.console);
   EXPECT_EQ(config.server.console.base_path, "/plimsoll/ui/");
   EXPECT_EQ(config.server.api.address, "::1");
@@ -119,6 +122,8 @@ console: {enabled: false, base_path: /plimsoll/ui/}
   EXPECT_EQ(config.server.api_limits.connections_max, 7);
   EXPECT_EQ(config.server.api_limits.body_bytes_max, 2048U);
   EXPECT_THAT(config.server.api_hosts, ElementsAre("plimsoll.example.com"));
+  EXPECT_THAT(config.server.cors_origins,
+              ElementsAre("https://grafana.example.com", "http://[::1]:3000"));
   EXPECT_EQ(config.server.agent_limits.connections_max, 8);
   EXPECT_EQ(config.core.lease, absl::Seconds(20));
   EXPECT_EQ(config.core.hold_max, absl::Milliseconds(1500));
@@ -457,7 +462,7 @@ const std::vector<FaultCase>& KeyCases() {
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
        "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, state, "
-       "console, events, timeseries, log, defaults, dependencies)"},
+       "console, events, timeseries, log, defaults, dependencies, observe_all)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
@@ -490,8 +495,6 @@ const std::vector<FaultCase>& KeyCases() {
       {"ConsolePath", "console: {base_path: /console}\n",
        "1:11: /console/base_path: must be a path that begins with '/' and ends with \"/ui/\", such "
        "as \"/plimsoll/ui/\", not \"/console\""},
-      {"Disabled", Dependency("mode: disabled"),
-       "2:15: /dependencies/0/mode: \"disabled\" is not supported yet: enforce, observe"},
       {"LatencySignal", Dependency("window: {latency: median}"),
        "2:24: /dependencies/0/window/latency: must be one of percentile, mean, not \"median\" (did "
        "you mean \"mean\"?)"},
@@ -573,6 +576,15 @@ const std::vector<FaultCase>& TypeCases() {
       {"UnknownRole", "auth: {allow_anonymous: [veiwer]}\n",
        "1:26: /auth/allow_anonymous/0: must be one of viewer, agent, operator, not \"veiwer\" (did "
        "you mean \"viewer\"?)"},
+      {"EveryOrigin", "api: {cors_origins: ['*']}\n",
+       "1:22: /api/cors_origins/0: must be one origin such as \"https://grafana.example.com\", in "
+       "small letters and without a path or a pattern, not \"*\""},
+      {"OriginWithPath", "api: {cors_origins: ['https://a.example/']}\n",
+       "1:22: /api/cors_origins/0: must be one origin such as \"https://grafana.example.com\", in "
+       "small letters and without a path or a pattern, not \"https://a.example/\""},
+      {"OriginOfFiles", "api: {cors_origins: ['null']}\n",
+       "1:22: /api/cors_origins/0: must be one origin such as \"https://grafana.example.com\", in "
+       "small letters and without a path or a pattern, not \"null\""},
       {"HostWithPath", "api: {hosts: [a/b]}\n",
        "1:15: /api/hosts/0: must be a host name such as \"plimsoll.example.com\", not \"a/b\""},
   };

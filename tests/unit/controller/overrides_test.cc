@@ -156,6 +156,123 @@ TEST_F(OverridesTest, AResetStartsFromTheInitialLimit) {
   EXPECT_TRUE(told);
 }
 
+TEST_F(OverridesTest, WhatIsDisabledLetsEverybodyPassAndTeachesTheLawNothing) {
+  Policy policy = TestPolicy("db", 40);
+  policy.algorithm.kind = AlgorithmKind::kAimd;
+  policy.algorithm.aimd.latency_threshold = absl::Milliseconds(1);  // windows say 100 ms
+  driver_.Apply(PolicyEvent{Policies({policy}), {{kDb, {{}, Mode::kDisabled}}}});
+  const auto limit = [this] {
+    return driver_.core().TakeSnapshot(driver_.now()).dependencies.at(0).algorithm_limit;
+  };
+  const std::int64_t before = limit();
+  driver_.Converse(agents_, absl::Seconds(20));
+  EXPECT_EQ(limit(), before);
+  EXPECT_TRUE(Events(EventType::kDecision).empty());
+  EXPECT_TRUE(driver_.memory(agents_[0]).observes) << "to agents it is the same as observing";
+  EXPECT_EQ(Row(agents_[0]).mode, Mode::kDisabled);
+  const DependencyRow row = driver_.core().TakeSnapshot(driver_.now()).dependencies.at(0);
+  EXPECT_EQ(row.mode, Mode::kDisabled);
+  EXPECT_EQ(row.policy.mode, Mode::kEnforce);
+  EXPECT_GT(row.admitted_per_second, 0) << "it is measured all the same";
+  EXPECT_THAT(Events(EventType::kDependencyUpdated)[1].message, HasSubstr("is disabled"));
+  driver_.Apply(PolicyEvent{Policies({policy})});
+  driver_.Converse(agents_, absl::Seconds(20));
+  EXPECT_LT(limit(), before) << "learning goes on";
+  EXPECT_EQ(Row(agents_[0]).mode, Mode::kEnforce);
+}
+
+TEST_F(OverridesTest, TheEmergencySwitchObservesWhatIsEnforcedUntilItIsOff) {
+  Policy disabled = TestPolicy("other", 10);
+  disabled.mode = Mode::kDisabled;
+  PolicyEvent event{Policies({TestPolicy("db", 40), disabled})};
+  event.observe_all = true;
+  event.overrides[kDb].mode = Mode::kEnforce;
+  driver_.Apply(event);
+  driver_.Converse(agents_, absl::Seconds(2));
+  Snapshot snapshot = driver_.core().TakeSnapshot(driver_.now());
+  EXPECT_TRUE(snapshot.observe_all);
+  EXPECT_EQ(snapshot.dependencies.at(0).mode, Mode::kObserve);
+  EXPECT_EQ(snapshot.dependencies.at(0).policy.mode, Mode::kEnforce) << "as configured";
+  EXPECT_EQ(snapshot.dependencies.at(1).mode, Mode::kDisabled) << "was not enforced anyway";
+  EXPECT_TRUE(driver_.memory(agents_[0]).observes);
+  event.observe_all = false;
+  driver_.Apply(event);
+  driver_.Converse(agents_, absl::Seconds(2));
+  snapshot = driver_.core().TakeSnapshot(driver_.now());
+  EXPECT_FALSE(snapshot.observe_all);
+  EXPECT_EQ(snapshot.dependencies.at(0).mode, Mode::kEnforce);
+  EXPECT_FALSE(driver_.memory(agents_[0]).observes);
+}
+
+TEST_F(OverridesTest, ADependencyThatComesUnderTheEmergencySwitchIsEnforcedAfterwards) {
+  PolicyEvent event{Policies({TestPolicy("db", 40), TestPolicy("new", 10)})};
+  event.observe_all = true;
+  driver_.Apply(event);
+  EXPECT_EQ(driver_.core().TakeSnapshot(driver_.now()).dependencies.at(1).mode, Mode::kObserve);
+  event.observe_all = false;
+  driver_.Apply(event);
+  EXPECT_EQ(driver_.core().TakeSnapshot(driver_.now()).dependencies.at(1).mode, Mode::kEnforce);
+}
+
+class TrialTest : public OverridesTest {
+ protected:
+  TrialTest() {
+    policy_.scope = Scope::kInstance;
+    policy_.algorithm.kind = AlgorithmKind::kAimd;
+    policy_.algorithm.aimd.latency_threshold = absl::Milliseconds(50);
+    policy_.initial = 8;
+    driver_.Apply(PolicyEvent{Policies({policy_})});
+  }
+
+  std::vector<TrialDecision> Try(const std::vector<TrialWindow>& windows) {
+    const auto decisions = driver_.core().Try(kDb, agents_[0], windows);
+    EXPECT_TRUE(decisions.ok()) << decisions.status();
+    return decisions.value_or(std::vector<TrialDecision>());
+  }
+  static TrialWindow Seen(absl::Duration latency, std::int64_t succeeded) {
+    return {absl::Seconds(1), latency, 8, succeeded, 0, 0};
+  }
+
+  Policy policy_ = TestPolicy("db", 40);
+};
+
+TEST_F(TrialTest, TheLawIsAskedAndNothingChanges) {
+  const auto decisions =
+      Try({Seen(absl::Milliseconds(10), 100), Seen(absl::Milliseconds(200), 100)});
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_EQ(decisions[0].outcome, WindowOutcome::kUsed);
+  EXPECT_EQ(decisions[0].from, 8);
+  EXPECT_EQ(decisions[0].to, 9);
+  EXPECT_EQ(decisions[0].reason, Reason::kLatencyFell);
+  EXPECT_THAT(decisions[0].message, HasSubstr("8 → 9"));
+  EXPECT_EQ(decisions[1].from, 9);
+  EXPECT_LT(decisions[1].to, 9);
+  EXPECT_EQ(decisions[1].reason, Reason::kTimeouts);
+  EXPECT_EQ(Try({Seen(absl::Milliseconds(10), 100)})[0].from, 8) << "it is where it was";
+  EXPECT_TRUE(Events(EventType::kDecision).empty());
+}
+
+TEST_F(TrialTest, TooFewSamplesAreGatheredAsInEarnest) {
+  const auto decisions = Try({Seen(absl::Milliseconds(10), 15), Seen(absl::Milliseconds(10), 15)});
+  EXPECT_EQ(decisions[0].outcome, WindowOutcome::kTooFewSamples);
+  EXPECT_EQ(decisions[0].to, 8);
+  EXPECT_FALSE(decisions[0].reason.has_value());
+  EXPECT_EQ(decisions[1].outcome, WindowOutcome::kUsed);
+}
+
+TEST_F(TrialTest, WhoIsNotThereAndWhatJudgesNoSingleWindowsIsRefused) {
+  const std::vector<TrialWindow> one = {Seen(absl::Milliseconds(10), 100)};
+  EXPECT_EQ(driver_.core().Try(DependencyId("x"), agents_[0], one).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(driver_.core().Try(kDb, SessionId("x"), one).status().code(),
+            absl::StatusCode::kNotFound);
+  policy_.scope = Scope::kFleet;
+  policy_.algorithm.kind = AlgorithmKind::kFleetKnee;
+  driver_.Apply(PolicyEvent{Policies({policy_})});
+  EXPECT_EQ(driver_.core().Try(kDb, agents_[0], one).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(OverridesTest, AnEvictedInstanceIsToldAtOnceAndKeepsItsShareUntilItsHoldEnds) {
   RequestId sync = driver_.Sync(agents_[0]);
   while (driver_.Take(agents_[0], sync)) sync = driver_.Sync(agents_[0]);

@@ -306,6 +306,57 @@ TEST_F(PolicyBookTest, ResetAndEvictionAreToldToTheCore) {
   EXPECT_EQ(std::get<EvictEvent>(plan.events.at(0)).session, SessionId("7-1"));
 }
 
+TEST_F(PolicyBookTest, AQuestionMayHaveSamples) {
+  std::vector<ChangeFault> faults;
+  const Operations::Question question = book_->ReadQuestion(
+      R"({"instance_id":"a","samples":[{"latency_seconds":0.012,"succeeded":212,"dropped":1,)"
+      R"("in_flight_max":40,"rejected":3},{"length_seconds":2.5,"latency_seconds":1}]})",
+      faults);
+  EXPECT_THAT(faults, IsEmpty());
+  ASSERT_EQ(question.samples.size(), 2u);
+  EXPECT_EQ(question.samples[0].length, absl::Seconds(1));
+  EXPECT_EQ(question.samples[0].latency, absl::Milliseconds(12));
+  EXPECT_EQ(question.samples[0].succeeded, 212);
+  EXPECT_EQ(question.samples[0].dropped, 1);
+  EXPECT_EQ(question.samples[0].in_flight_max, 40);
+  EXPECT_EQ(question.samples[0].rejected, 3);
+  EXPECT_EQ(question.samples[1].length, absl::Milliseconds(2500));
+}
+
+TEST_F(PolicyBookTest, SamplesThatCannotBeAreRefusedAllAtOnce) {
+  const std::pair<const char*, const char*> table[] = {
+      {R"([{"succeeded":1}])", "/samples/0/latency_seconds"},
+      {R"([{"latency_seconds":0}])", "/samples/0/latency_seconds"},
+      {R"([{"latency_seconds":1,"length_seconds":-1}])", "/samples/0/length_seconds"},
+      {R"([{"latency_seconds":1,"length_seconds":1e9}])", "/samples/0/length_seconds"},
+      {R"([{"latency_seconds":1,"dropped":-1}])", "/samples/0/dropped"},
+      {R"([{"latency_seconds":1,"succeeded":1000001}])", "/samples/0/succeeded"},
+      {R"([{"latency_seconds":1,"latancy":1}])", "/samples/0/latancy"},
+      {R"({"latency_seconds":1})", "/samples"},
+  };
+  for (const auto& [samples, pointer] : table) {
+    std::vector<ChangeFault> faults;
+    book_->ReadQuestion(std::string(R"({"instance_id":"a","samples":)") + samples + "}", faults);
+    ASSERT_EQ(faults.size(), 1u) << samples;
+    EXPECT_EQ(faults[0].pointer, pointer);
+  }
+  std::string many = R"({"latency_seconds":1})";
+  for (int i = 0; i < 100; ++i) many += R"(,{"latency_seconds":1})";
+  std::vector<ChangeFault> faults;
+  book_->ReadQuestion(R"({"instance_id":"a","samples":[)" + many + "]}", faults);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].pointer, "/samples");
+}
+
+TEST_F(PolicyBookTest, AnOverrideMayDisable) {
+  const auto plan = Ask(ChangeVerb::kPutOverride, kFile,
+                        R"({"mode":"DISABLED","reason":"load test","expire_time":")" +
+                            TimeText(now_ + absl::Hours(1)) + "\"}");
+  EXPECT_EQ(plan.status, 201) << plan.detail;
+  Restart();
+  EXPECT_EQ(book_->InForce().overrides.at(kFile).mode, Mode::kDisabled);
+}
+
 class PolicyBookReloadTest : public PolicyBookTest {
  protected:
   PolicyBookReloadTest() {
@@ -325,6 +376,19 @@ TEST_F(PolicyBookReloadTest, TheFileIsTakenEvenIfTheStoreFails) {
   EXPECT_EQ(book_->InForce().policies.at(kFile).quota, 10);
   EXPECT_EQ(book_->config().hash, "new");
   EXPECT_TRUE(accepted);
+}
+
+TEST_F(PolicyBookReloadTest, TheEmergencySwitchOfTheFileComesWithEveryChange) {
+  reading_.policies = options_.file_policies;
+  reading_.observe_all = true;
+  const ChangePlan plan = Do(Request(ChangeVerb::kReload, DependencyId(), ""));
+  EXPECT_TRUE(std::get<PolicyEvent>(plan.events.at(0)).observe_all);
+  EXPECT_TRUE(book_->InForce().observe_all);
+  const ChangePlan other = Do(Request(ChangeVerb::kPutDependency, kApi, kBody));
+  EXPECT_TRUE(std::get<PolicyEvent>(other.events.at(0)).observe_all);
+  reading_.observe_all = false;
+  Do(Request(ChangeVerb::kReload, DependencyId(), ""));
+  EXPECT_FALSE(book_->InForce().observe_all);
 }
 
 TEST_F(PolicyBookReloadTest, AFileThatCannotBeUsedChangesNothingAndIsTold) {

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "plimsoll/controller/event_log.h"
 #include "plimsoll/controller/options.h"
@@ -13,6 +14,7 @@
 #include "plimsoll/controller/snapshot.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/controller/templates.h"
+#include "plimsoll/controller/trial.h"
 #include "plimsoll/core/protocol.h"
 #include "plimsoll/core/time.h"
 #include "plimsoll/core/types.h"
@@ -68,6 +70,8 @@ struct PolicyEvent {
   // Who changed something of a dependency and why, as a sentence for the log.
   std::map<DependencyId, std::string> notes = {};
   TemplateSet templates = {};
+  // The emergency switch: whatever policies and overrides say, nothing is enforced.
+  bool observe_all = false;
 };
 // The operator wants the law to forget what it has found, and to start from its initial limit.
 // Does nothing if there is no such dependency.
@@ -146,6 +150,14 @@ class Core {
   // The read model, as of `now`: O(number of instances).
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const;
+
+  // What the law of this instance, or with scope fleet that of the pool, would do if it saw these
+  // windows now, one after the other: in the core nothing changes. The pool counts as one. Laws
+  // that draw lots draw the same ones each time. Returns kNotFound without such an instance,
+  // kFailedPrecondition for fleet_knee, which judges pairs of windows of all instances.
+  absl::StatusOr<std::vector<TrialDecision>> Try(const DependencyId& dependency,
+                                                 const SessionId& session,
+                                                 const std::vector<TrialWindow>& windows) const;
 
   // For checks: the sum of the reservations of a dependency, and the reservation of one session in
   // it; 0 for what is not known.

@@ -34,9 +34,12 @@ enum class Mode {
   // before what it has in flight fits under its limit. An instance that cannot be told goes on
   // observing.
   kObserve,
+  // As kObserve, and the law is told nothing: its limit stays what it was. For calls that must not
+  // teach it anything, such as a load test. Agents are told to observe: to them it is the same.
+  kDisabled,
 };
 
-// "ENFORCE", "OBSERVE"; of static storage.
+// "ENFORCE", "OBSERVE", "DISABLED"; of static storage.
 std::string_view ToString(Mode mode);
 
 // Which latency of a window the law is told.

@@ -149,6 +149,7 @@ struct Snapshot {
   Instant at;
   Instant started_at;
   bool store_ok = true;
+  bool observe_all = false;  // what is to be enforced is only observed: the emergency switch
   // Learning: the store was lost, so nothing is raised and newcomers get nothing until everything
   // granted before has run out; what agents prove to hold is renewed. Infinite: until an operator
   // ends it, because reserves never run out.

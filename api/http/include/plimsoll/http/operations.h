@@ -11,6 +11,7 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/controller/store.h"
+#include "plimsoll/controller/trial.h"
 
 namespace plimsoll {
 
@@ -122,13 +123,15 @@ class Operations {
   virtual ConfigFacts config() const = 0;
   // What a configuration of this text would be refused for.
   virtual std::vector<ChangeFault> Validate(const std::string& text) const = 0;
-  // Reads a body that names one instance: {"instance_id": …, "service": …}.
-  struct InstanceName {
+  // Reads a body that asks about the limit of one instance, and perhaps what its law would make of
+  // samples: {"instance_id": …, "service": …, "samples": [{"latency_seconds": …, …}]}.
+  struct Question {
     std::string instance;
     std::string service;
+    std::vector<TrialWindow> samples = {};
   };
-  virtual InstanceName ReadInstanceName(const std::string& body,
-                                        std::vector<ChangeFault>& faults) const = 0;
+  virtual Question ReadQuestion(const std::string& body,
+                                std::vector<ChangeFault>& faults) const = 0;
 };
 
 }  // namespace plimsoll

@@ -49,6 +49,9 @@ struct ServerOptions {
   // Names, beside loopback names and the listen address, by which browsers may call the operator
   // plane: the defence against DNS rebinding.
   std::vector<std::string> api_hosts;
+  // Web pages of these origins ("https://grafana.example.org") may read the operator plane from
+  // browsers: GET and HEAD, with a token if one is needed, and nothing else.
+  std::vector<std::string> cors_origins;
   // Who may do what. Whoever listens beyond loopback must give rules.
   AccessRules access = OpenAccess();
   RateLimit api_rate_limit;
@@ -64,8 +67,11 @@ struct ServerOptions {
   int watchers_max = 256;  // event streams of /v1/watch; more are refused
   // What /v1/status and build_info tell.
   std::string version;
+  std::string revision;    // of the sources, such as a commit; empty: unknown
   std::string state_mode;  // "EMBEDDED" or "MEMORY"
   std::string config_hash;
+  // What GET /v1/schema/config.json serves: a JSON Schema. Empty: the route is not there.
+  std::string config_schema;
   // What GET /v1/config tells.
   ConfigSettings config;
   // What operators may change over REST, and what of it holds. Null: nothing, and the routes are
