@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "plimsoll/core/protocol.h"
 
 namespace plimsoll {
 
@@ -25,6 +26,9 @@ struct CoreOptions {
   int sessions_max = 10'000;       // registrations above are refused
   int dependencies_max = 200;      // of one session
   int events_keep = 10'000;        // of the decision log
+  // The versions of the protocol that are spoken here; all that the build knows, but in tests of
+  // mixed versions.
+  ProtocolRange protocol;
   // For the jitter of holds. Same seed and same events, same actions.
   std::uint64_t seed = 1;
 };
