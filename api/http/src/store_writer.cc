@@ -39,6 +39,13 @@ void StoreWriter::Submit(WriteBatch batch, std::function<void(absl::Status)> don
   changed_.NotifyOne();
 }
 
+void StoreWriter::Ask(std::function<void()> answer) {
+  const MutexLock lock(mutex_);
+  changes_.push_back(
+      {std::nullopt, [answer = std::move(answer)](const absl::Status& /*status*/) { answer(); }});
+  changed_.NotifyOne();
+}
+
 void StoreWriter::Run() {
   for (;;) {
     std::optional<WriteAction> action;
@@ -55,7 +62,7 @@ void StoreWriter::Run() {
     }
     // Agents wait for the one, a person for the other: neither can keep the other from its turn.
     if (action) written_(action->write, Write(action->batch));
-    if (change) change->done(Write(change->batch));
+    if (change) change->done(change->batch ? Write(*change->batch) : absl::OkStatus());
   }
 }
 

@@ -27,6 +27,9 @@ class StoreWriter {
   // Writes what operators have changed, after what has been submitted before, and calls `done` on
   // the writer's thread. Returns at once. Dropped if the writer is stopped before its turn.
   void Submit(WriteBatch batch, std::function<void(absl::Status)> done);
+  // Calls `answer` on the writer's thread, which proves that it does not hang. Returns at once.
+  // Dropped if the writer is stopped before its turn.
+  void Ask(std::function<void()> answer);
   // Waits for the write under way, then ends the thread. Nothing is written afterwards.
   void Stop();
 
@@ -34,7 +37,7 @@ class StoreWriter {
 
  private:
   struct Change {
-    WriteBatch batch;
+    std::optional<WriteBatch> batch;  // nothing: a question, for which the store is not touched
     std::function<void(absl::Status)> done;
   };
 
