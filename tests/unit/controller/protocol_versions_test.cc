@@ -160,11 +160,11 @@ TEST(ProtocolVersions, AnOlderControllerThatTakesOverMakesTheAgentAgreeAnew) {
 TEST(ProtocolVersions, ANewerControllerThatTakesOverAnswersInTheVersionItIsAskedIn) {
   CoreDriver older = ControllerThatSpeaks({1, 1});
   VersionedAgent agent({1, 2});
-  agent.Talk(older);
-  EXPECT_EQ(agent.Talk(older), std::nullopt);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(agent.Talk(older), std::nullopt);
+  EXPECT_GT(older.DurableSum(), 0) << "its session is one that a successor knows";
   CoreDriver newer(testing::Policies({testing::TestPolicy("db", 10)}), {.protocol = {1, 2}},
                    older.Successor(8));
-  agent.Talk(newer);
+  EXPECT_EQ(agent.Talk(newer), std::nullopt);
   EXPECT_EQ(agent.said(), 1);
 }
 
