@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "api/http/src/store_writer.h"
 #include "controller/operations/policy_book.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/clock.h"
@@ -713,6 +714,19 @@ TEST_F(HttpServerTest, WhetherItsThreadsAnswerIsKnown) {
   release = true;
   EXPECT_TRUE(becomes_true(answered));
   EXPECT_TRUE(becomes_true(read)) << "a refused reload is over, too";
+}
+
+// Or the watchdog would take a store that is given up for one that hangs.
+TEST(StoreWriterTest, QuestionsAreAnsweredThoughItEnds) {
+  const std::unique_ptr<Store> store = MakeMemoryStore(1);
+  ASSERT_TRUE(store->TakeOver().ok());
+  std::atomic<int> answers = 0;
+  internal::StoreWriter writer(*store, RealClock(), [](WriteId, const absl::Status&) {});
+  for (int i = 0; i < 100; ++i) writer.Ask([&answers] { ++answers; });
+  writer.Stop();
+  EXPECT_EQ(answers, 100);
+  writer.Ask([&answers] { ++answers; });
+  EXPECT_EQ(answers, 101);
 }
 
 }  // namespace

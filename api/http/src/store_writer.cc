@@ -40,29 +40,41 @@ void StoreWriter::Submit(WriteBatch batch, std::function<void(absl::Status)> don
 }
 
 void StoreWriter::Ask(std::function<void()> answer) {
-  const MutexLock lock(mutex_);
-  changes_.push_back(
-      {std::nullopt, [answer = std::move(answer)](const absl::Status& /*status*/) { answer(); }});
-  changed_.NotifyOne();
+  {
+    const MutexLock lock(mutex_);
+    if (!stopping_) {
+      questions_.push_back(std::move(answer));
+      changed_.NotifyOne();
+      return;
+    }
+  }
+  answer();
 }
 
 void StoreWriter::Run() {
   for (;;) {
     std::optional<WriteAction> action;
     std::optional<Change> change;
+    std::vector<std::function<void()>> questions;
+    bool ends = false;
     {
       const MutexLock lock(mutex_);
-      while (!pending_ && changes_.empty() && !stopping_) changed_.Wait(mutex_);
-      if (stopping_) return;
-      action = std::exchange(pending_, std::nullopt);
-      if (!changes_.empty()) {
+      while (!pending_ && changes_.empty() && questions_.empty() && !stopping_) {
+        changed_.Wait(mutex_);
+      }
+      ends = stopping_;
+      questions.swap(questions_);
+      if (!ends) action = std::exchange(pending_, std::nullopt);
+      if (!ends && !changes_.empty()) {
         change = std::move(changes_.front());
         changes_.pop_front();
       }
     }
+    for (const std::function<void()>& answer : questions) answer();
+    if (ends) return;
     // Agents wait for the one, a person for the other: neither can keep the other from its turn.
     if (action) written_(action->write, Write(action->batch));
-    if (change) change->done(change->batch ? Write(*change->batch) : absl::OkStatus());
+    if (change) change->done(Write(change->batch));
   }
 }
 

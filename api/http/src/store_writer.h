@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -27,8 +28,8 @@ class StoreWriter {
   // Writes what operators have changed, after what has been submitted before, and calls `done` on
   // the writer's thread. Returns at once. Dropped if the writer is stopped before its turn.
   void Submit(WriteBatch batch, std::function<void(absl::Status)> done);
-  // Calls `answer` on the writer's thread, which proves that it does not hang. Returns at once.
-  // Dropped if the writer is stopped before its turn.
+  // Calls `answer` on the writer's thread, after what it does now, which proves that it does not
+  // hang. Returns at once. If the writer is stopped before, when it ends; afterwards, at once.
   void Ask(std::function<void()> answer);
   // Waits for the write under way, then ends the thread. Nothing is written afterwards.
   void Stop();
@@ -37,7 +38,7 @@ class StoreWriter {
 
  private:
   struct Change {
-    std::optional<WriteBatch> batch;  // nothing: a question, for which the store is not touched
+    WriteBatch batch;
     std::function<void(absl::Status)> done;
   };
 
@@ -53,6 +54,7 @@ class StoreWriter {
   CondVar changed_;
   std::optional<WriteAction> pending_ ABSL_GUARDED_BY(mutex_);
   std::deque<Change> changes_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> questions_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   DurationHistogram durations_ ABSL_GUARDED_BY(mutex_);
 
