@@ -1,6 +1,6 @@
 # All that a new user needs. The presets in CMakePresets.json hold the truth.
 .PHONY: help setup setup-web demo run simulate dashboards dashboards-build dashboards-shots metrics-reference test bench lint format \
-  clean
+  packages clean
 .DEFAULT_GOAL := help
 
 help:
@@ -9,6 +9,7 @@ help:
 	@echo "make test    everything the merge gate checks, stage by stage"
 	@echo "make run     a controller on loopback with the example configuration; state in build/run"
 	@echo "make simulate SCENARIO=FILE   a policy on a model of your dependency; without FILE an example"
+	@echo "make packages   Debian packages, in build/release/packages"
 	@echo "make bench   the benchmarks"
 	@echo "make lint    format, clang-tidy, house rules, and how long things are"
 	@echo "make format  rewrites the sources with clang-format"
@@ -63,6 +64,11 @@ metrics-reference: setup
 
 test: setup-web
 	@.ci/test
+
+# Everything that is installed, and what only packages have.
+packages: setup
+	@.ci/build release algorithms/all agent/all api/all controller/all plimsoll_package_files
+	@cd build/release && cpack
 
 bench: setup
 	@.ci/build release tests/bench/all agent/examples/all controller/main/all

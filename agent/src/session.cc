@@ -60,6 +60,7 @@ SendMessage Session::MakeRegister(Instant now) {
   request.unique_instance = options_.unique_instance;
   request.zone = options_.zone;
   request.agent_version = options_.agent_version;
+  request.protocol = options_.protocol;
   request.nonce = nonce_;
   for (const auto& [name, dependency] : dependencies_) request.dependencies.push_back(name);
   return {controller_, std::move(request), options_.answer_timeout};
@@ -81,6 +82,7 @@ SendMessage Session::MakeSync(Instant now) {
   SyncRequest request;
   request.session = session_;
   request.n = n_;
+  request.protocol = protocol_;
   request.epoch = epoch_;
   request.leaving = leaving_;
   if (introduce_) {
@@ -125,6 +127,11 @@ bool Session::HasCallsInFlight() const {
 
 void Session::OnRegistered(const RegisterAnswer& answer, Instant now) {
   under_way_ = false;
+  if (!options_.protocol.Contains(answer.protocol)) {
+    Fail(now);  // what is not understood is not obeyed
+    return;
+  }
+  protocol_ = answer.protocol;
   session_ = answer.session;
   epoch_ = std::max(epoch_, answer.epoch);
   hold_max_ = answer.hold_max;
@@ -137,6 +144,10 @@ void Session::OnRegistered(const RegisterAnswer& answer, Instant now) {
 
 void Session::OnSynced(const SyncAnswer& answer, Instant now) {
   under_way_ = false;
+  if (answer.protocol != protocol_) {
+    Fail(now);  // its grants may mean something else
+    return;
+  }
   introduce_ = false;
   epoch_ = std::max(epoch_, answer.epoch);
   Apply(answer.settings);
@@ -162,8 +173,16 @@ void Session::OnRefused(const Refusal& refusal, Instant now) {
     case RefusalCode::kStaleSync:
       Succeed(now + sync_min_);  // the next one has a larger number
       return;
-    case RefusalCode::kInvalidArgument:
     case RefusalCode::kAgentTooOld:
+    case RefusalCode::kControllerTooOld:
+      // Another controller has taken over, of a version in which this session is not spoken: a new
+      // one may agree on an older or newer protocol.
+      if (!session_.empty()) {
+        Reset(refusal, now);
+        return;
+      }
+      [[fallthrough]];
+    case RefusalCode::kInvalidArgument:
       backoff_ = options_.backoff_max;  // saying it again soon does not make it right
       break;
     case RefusalCode::kIdentityRequired:

@@ -23,7 +23,8 @@ struct SessionOptions {
   bool unique_instance = true;
   std::string zone;
   std::string agent_version;
-  int controllers = 1;                               // how many addresses there are
+  ProtocolRange protocol;  // spoken here: all that the build knows, but in tests of mixed versions
+  int controllers = 1;     // how many addresses there are
   absl::Duration answer_timeout = absl::Seconds(1);  // beyond the hold
   // Between attempts while no controller answers: uniform in [0, b), b doubling from the first to
   // the second ("full jitter"), so that a fleet does not come back in one second.
@@ -129,7 +130,8 @@ class Session {
 
   SessionId session_;  // empty: not registered
   std::string nonce_;
-  Epoch epoch_;  // the highest seen
+  Epoch epoch_;                         // the highest seen
+  int protocol_ = kProtocolVersionMin;  // of this session
   SyncNumber n_;
   std::map<SyncNumber, Instant> sent_at_;  // the anchors of this session
   absl::Duration hold_max_ = absl::Seconds(1);

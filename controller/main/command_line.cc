@@ -78,9 +78,16 @@ const ConfigKey* FindSetting(const std::string& name) {
   return absl::StartsWith(name, "--") ? FindConfigKey(name.substr(2)) : nullptr;
 }
 
-// `config VERB` at the beginning. Returns how many arguments that takes.
+// `config VERB` or `backup TARGET` at the beginning. Returns how many arguments that takes.
 absl::StatusOr<std::size_t> ReadVerb(const std::vector<std::string>& arguments,
                                      CommandLine& result) {
+  if (!arguments.empty() && arguments[0] == "backup") {
+    if (arguments.size() < 2 || arguments[1].empty() || arguments[1][0] == '-') {
+      return Wrong("backup needs the name of the file to write");
+    }
+    result.backup_path = arguments[1];
+    return 2;
+  }
   if (arguments.empty() || arguments[0] != "config") return 0;
   const std::vector<std::string> verbs = {"init", "defaults", "schema", "print", "reference"};
   const std::string verb = arguments.size() > 1 ? arguments[1] : "";
@@ -155,6 +162,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& arg
   if (result.state_lost && result.trust_state) {
     return Wrong("--state-lost and --trust-state contradict each other");
   }
+  if (!result.backup_path.empty() &&
+      (result.init || result.state_lost || result.trust_state || result.check_config)) {
+    return Wrong("backup writes a copy and ends: it goes with no other thing to do");
+  }
   if (result.init && (result.state_lost || result.trust_state)) {
     return Wrong("--init makes a store and ends: start without it to say how far to trust one");
   }
@@ -169,6 +180,7 @@ std::string UsageText() {
       "[--skip-secrets]\n"
       "       plimsoll-controller config init | defaults | schema | print [--sources] | "
       "reference\n"
+      "       plimsoll-controller backup TARGET [--config FILE]\n"
       "       plimsoll-controller hash-token NAME ROLE [--stdin]\n\n";
   for (const Flag& flag : kFlags) {
     const std::string left =

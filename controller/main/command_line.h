@@ -14,6 +14,7 @@ struct CommandLine {
   std::string port_path;    // empty: write none
   // "init", "defaults", "schema", "print" or "reference": what `config …` shall print; or empty.
   std::string config_verb;
+  std::string backup_path;  // where `backup …` shall write a copy of the store; or empty
   // Settings beside the file, as "log.level" and "debug"; the last one of a key wins.
   std::vector<std::pair<std::string, std::string>> settings;
   bool check_config = false;

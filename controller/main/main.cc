@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "controller/main/hash_token.h"
 #include "controller/main/log.h"
 #include "controller/main/run.h"
+#include "controller/main/service_notifier.h"
 #include "controller/main/signals.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/metrics_list.h"
@@ -92,10 +94,32 @@ int Init(const Config& config) {
   return kExitFine;
 }
 
+int BackUp(const Config& config, const std::string& target) {
+  if (config.state_mode == StateMode::kMemory) {
+    Print(stderr, "state.mode is memory: there is no store to make a copy of\n");
+    return kExitFailure;
+  }
+  const std::string when =
+      absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", RealClock().WallTime(), absl::UTCTimeZone());
+  const absl::Status done = BackUpSqliteStore(
+      config.state_dir, target, absl::StrCat("It was restored from a backup of ", when));
+  if (!done.ok()) {
+    Print(stderr, absl::StrCat(std::string(done.message()), "\n"));
+    return kExitFailure;
+  }
+  Print(stdout, absl::StrCat("wrote a copy of the store in '", config.state_dir, "' to '", target,
+                             "'; to restore it, make it plimsoll.db of an empty state.dir\n"));
+  return kExitFine;
+}
+
 RunOptions OptionsOf(const CommandLine& command) {
   RunOptions options;
   options.port_path = command.port_path;
   options.announce = command.dev;
+  const char* const notify_socket = std::getenv("NOTIFY_SOCKET");
+  options.notify_socket = notify_socket == nullptr ? "" : notify_socket;
+  options.watchdog =
+      WatchdogPeriod(std::getenv("WATCHDOG_USEC"), std::getenv("WATCHDOG_PID"), ::getpid());
   if (command.state_lost) options.word = OperatorWord::kLost;
   if (command.trust_state) options.word = OperatorWord::kTrust;
   options.profile = ProfileOf(command);
@@ -166,6 +190,7 @@ int Main(const std::vector<std::string>& arguments) {
   }
   if (command->check_config) return CheckConfig(*command, *config);
   if (command->init) return Init(*config);
+  if (!command->backup_path.empty()) return BackUp(*config, command->backup_path);
   return Serve(*command, *std::move(config));
 }
 

@@ -19,7 +19,9 @@
 #include "controller/main/config_schema.h"
 #include "controller/main/config_source.h"
 #include "controller/main/running_access.h"
+#include "controller/main/service_notifier.h"
 #include "controller/main/signals.h"
+#include "controller/main/watchdog.h"
 #include "controller/operations/policy_book.h"
 #include "plimsoll/console/embedded_console.h"
 #include "plimsoll/controller/core.h"
@@ -31,7 +33,7 @@ namespace plimsoll {
 namespace {
 
 // How often the file of tokens is looked at.
-constexpr int kLookSeconds = 1;
+constexpr absl::Duration kLookPeriod = absl::Seconds(1);
 
 std::string Show(const ListenAddress& address, std::uint16_t port) {
   const bool v6 = address.address.find(':') != std::string::npos;
@@ -190,15 +192,41 @@ PolicyBookOptions BookOptions(const Config& config, const RunOptions& options,
   return book;
 }
 
-void ServeUntilTold(const RunOptions& options, Server& server, RunningAccess& access,
-                    const Logger& logger) {
+void WarnUnless(const absl::Status& told, const Logger& logger) {
+  if (!told.ok()) logger.Warning(std::string(told.message()));
+}
+
+// Who cannot be told is no reason not to serve.
+ServiceNotifier OpenNotifier(const std::string& address, const Logger& logger) {
+  absl::StatusOr<ServiceNotifier> notifier = ServiceNotifier::Open(address);
+  WarnUnless(notifier.status(), logger);
+  return notifier.ok() ? *std::move(notifier) : ServiceNotifier();
+}
+
+// What `systemctl status` shows while all is well.
+std::string StatusLine(const Config& config, const Server& server) {
+  return absl::StrCat("serving agents at ", Show(config.server.agents, server.agent_port()),
+                      " and the API at ", Show(config.server.api, server.api_port()));
+}
+
+void ServeUntilTold(const RunOptions& options, const std::string& status, Server& server,
+                    RunningAccess& access, const ServiceNotifier& service, const Logger& logger,
+                    const Clock& clock) {
+  Watchdog watchdog(options.watchdog, [&server](std::function<void()> answered) {
+    server.AskThreads(std::move(answered));
+  });
+  WarnUnless(service.Ready(status), logger);
   for (;;) {
-    const int signal = NextSignal(kLookSeconds);
+    if (watchdog.Look(clock.Now())) WarnUnless(service.Alive(), logger);
+    const int signal = NextSignal(watchdog.Pause(clock.Now(), kLookPeriod));
     if (signal == SIGHUP) {
       if (!options.load) logger.Warning("there is no configuration file to reload");
-      server.Reload("SIGHUP");
+      WarnUnless(service.Reloading(SystemMonotonicUs()), logger);
+      server.Reload("SIGHUP",
+                    [&service, &logger, status] { WarnUnless(service.Ready(status), logger); });
     } else if (signal != 0) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+      WarnUnless(service.Stopping(), logger);
       return;
     }
     access.LookAtTokens();
@@ -210,6 +238,7 @@ void ServeUntilTold(const RunOptions& options, Server& server, RunningAccess& ac
 absl::Status RunController(const Config& config, const RunOptions& options, const Logger& logger,
                            const Clock& clock) {
   WarnOfFewFiles(config, logger);
+  const ServiceNotifier service = OpenNotifier(options.notify_socket, logger);
   absl::StatusOr<std::unique_ptr<Store>> store = OpenStore(config, options.word, clock);
   if (!store.ok()) return store.status();
   const absl::StatusOr<StoreState> state = (*store)->TakeOver();
@@ -250,7 +279,9 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
   LogCertificate(config.server.tls, logger, clock);
   const std::string& ports = options.port_path;
   absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
-  if (written.ok()) ServeUntilTold(options, server, access, logger);
+  if (written.ok()) {
+    ServeUntilTold(options, StatusLine(config, server), server, access, service, logger, clock);
+  }
   LetSignalsKill();
   server.Stop();
   return written;

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "controller/main/config.h"
 #include "controller/main/config_source.h"
 #include "controller/main/log.h"
@@ -18,6 +19,10 @@ struct RunOptions {
   std::string port_path = {};
   // Says on standard output where it listens, for people who try it.
   bool announce = false;
+  // Where the service manager listens (sd_notify), and how often it wants a sign of life; empty and
+  // zero: there is none.
+  std::string notify_socket = {};
+  absl::Duration watchdog = absl::ZeroDuration();
   // What the operator says about the store.
   OperatorWord word = OperatorWord::kNone;
   Profile profile = Profile::kProduction;

@@ -24,11 +24,11 @@ void HoldSignals() {
   pthread_sigmask(SIG_BLOCK, &held, nullptr);
 }
 
-int NextSignal(int seconds) {
+int NextSignal(absl::Duration patience) {
   const sigset_t held = HeldSignals();
-  const timespec patience{seconds, 0};
+  const timespec wait = absl::ToTimespec(patience);
   for (;;) {
-    const int signal = sigtimedwait(&held, nullptr, &patience);
+    const int signal = sigtimedwait(&held, nullptr, &wait);
     if (signal > 0) return signal;
     if (errno == EAGAIN) return 0;
   }

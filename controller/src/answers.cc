@@ -40,6 +40,7 @@ void Core::Impl::Supersede(SessionState& session) {
   if (session.held.has_value()) {
     SyncAnswer answer;
     answer.epoch = epoch_;
+    answer.protocol = session.protocol;
     answer.superseded = true;
     Reply(session.held->request, std::move(answer));
   }
@@ -122,6 +123,7 @@ Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id
 void Core::Impl::Answer(SessionState& session) {
   SyncAnswer answer;
   answer.epoch = epoch_;
+  answer.protocol = session.protocol;
   AddSettings(session, answer);
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);

@@ -71,6 +71,7 @@ class Core::Impl {
   SessionState& Adopt(const Bound& bound);
   SessionState* FindByNonce(const RegisterRequest& request);
   SessionState& NewSession(const RegisterRequest& request);
+  std::optional<Refusal> CheckProtocol(const ProtocolRange& agent) const;
   std::optional<Refusal> CheckReign() const;
   std::optional<Refusal> Check(const RegisterRequest& request);
   std::optional<Refusal> Check(const SyncRequest& request);

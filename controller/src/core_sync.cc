@@ -43,6 +43,8 @@ void Core::Impl::On(const SyncEvent& event) {
 
 std::optional<Refusal> Core::Impl::Check(const SyncRequest& request) {
   if (std::optional<Refusal> refusal = CheckReign()) return refusal;
+  const ProtocolRange spoken{request.protocol, request.protocol};
+  if (std::optional<Refusal> refusal = CheckProtocol(spoken)) return refusal;
   if (std::optional<Refusal> refusal = CheckEpoch(request)) return refusal;
   if (std::optional<Refusal> refusal = CheckReports(request)) return refusal;
   const auto found = sessions_.find(request.session);
@@ -101,6 +103,7 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   const SyncRequest& message = event.message;
   Supersede(session);
   session.n = message.n;
+  session.protocol = message.protocol;
   session.seen_at = now_;
   session.leaving = session.leaving || message.leaving;
   std::vector<DependencyId> freed;

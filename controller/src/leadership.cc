@@ -64,6 +64,7 @@ void Core::Impl::LowerUnconfirmed(SessionState& session) {
   if (session.confirmed_n.value < 0) return;
   SyncAnswer answer;
   answer.epoch = epoch_;
+  answer.protocol = session.protocol;
   for (const DependencyId& name : session.dependencies) {
     DependencyState& dependency = dependencies_.at(name);
     const Member& member = dependency.members.at(session.id);

@@ -30,6 +30,7 @@ void Core::Impl::On(const RegisterEvent& event) {
   answer.epoch = epoch_;
   answer.hold_max = options_.hold_max;
   answer.sync_min = options_.sync_min;
+  answer.protocol = session.protocol;
   for (const DependencyId& name : event.message.dependencies) {
     JoinDependency(session, name);
     answer.settings.push_back(SettingsOf(name));
@@ -40,14 +41,7 @@ void Core::Impl::On(const RegisterEvent& event) {
 
 std::optional<Refusal> Core::Impl::Check(const RegisterRequest& request) {
   if (std::optional<Refusal> refusal = CheckReign()) return refusal;
-  if (request.protocol != kProtocolVersion) {
-    return Refusal{RefusalCode::kAgentTooOld,
-                   absl::StrCat("protocol ", request.protocol,
-                                " is not spoken here; this controller "
-                                "speaks ",
-                                kProtocolVersion),
-                   epoch_};
-  }
+  if (std::optional<Refusal> refusal = CheckProtocol(request.protocol)) return refusal;
   if (static_cast<int>(request.dependencies.size()) > options_.dependencies_max) {
     return Refusal{RefusalCode::kRateLimited,
                    absl::StrCat("more than ", options_.dependencies_max, " dependencies"), epoch_};
@@ -60,6 +54,24 @@ std::optional<Refusal> Core::Impl::Check(const RegisterRequest& request) {
                    epoch_};
   }
   return std::nullopt;
+}
+
+// What a controller does not speak it does not act on, and a grant that the agent would misread is
+// never sent: both stand on the version that is agreed here.
+std::optional<Refusal> Core::Impl::CheckProtocol(const ProtocolRange& agent) const {
+  const ProtocolRange& ours = options_.protocol;
+  if (Agree(ours, agent) != 0) return std::nullopt;
+  const auto words = [](const ProtocolRange& range) {
+    return range.min == range.max ? absl::StrCat(range.max)
+                                  : absl::StrCat(range.min, " to ", range.max);
+  };
+  const bool agent_old = agent.max < ours.min;
+  return Refusal{
+      agent_old ? RefusalCode::kAgentTooOld : RefusalCode::kControllerTooOld,
+      absl::StrCat(
+          "the agent speaks protocol ", words(agent), ", this controller ", words(ours),
+          agent_old ? ": upgrade the agent" : ": upgrade all controllers first, then agents"),
+      epoch_};
 }
 
 std::optional<Refusal> Core::Impl::CheckReign() const {
@@ -89,6 +101,7 @@ SessionState& Core::Impl::NewSession(const RegisterRequest& request) {
   session.unique = request.unique_instance;
   session.zone = request.zone;
   session.agent_version = request.agent_version;
+  session.protocol = Agree(options_.protocol, request.protocol);
   session.nonce = request.nonce;
   session.n = SyncNumber(0);
   session.joined_at = now_;

@@ -193,12 +193,13 @@ struct SessionState {
   bool unique = false;
   std::string zone;
   std::string agent_version;
-  std::string nonce;           // empty if inherited from the reign before
-  SyncNumber n{-1};            // newest accepted; 0 after the registration
-  SyncNumber confirmed_n{-1};  // newest confirmed
-  bool inherited = false;      // known from the store only, until it speaks
-  bool adopted = false;        // known only by its own claim: the store was lost
-  bool spoken = false;         // a sync was accepted in this reign
+  int protocol = kProtocolVersionMin;  // of its last message, so of the answers to it
+  std::string nonce;                   // empty if inherited from the reign before
+  SyncNumber n{-1};                    // newest accepted; 0 after the registration
+  SyncNumber confirmed_n{-1};          // newest confirmed
+  bool inherited = false;              // known from the store only, until it speaks
+  bool adopted = false;                // known only by its own claim: the store was lost
+  bool spoken = false;                 // a sync was accepted in this reign
   bool leaving = false;
   bool fenced = false;
   bool evicted = false;

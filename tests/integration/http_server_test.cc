@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "api/http/src/store_writer.h"
 #include "controller/operations/policy_book.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/clock.h"
@@ -603,7 +606,13 @@ TEST_F(HttpServerTest, MetricsParseAndCountTheRequests) {
   Start();
   Register("checkout-0");
   AskAgentPlane(Get("/v1/agent/nothing"));
-  const std::string response = AskApi(Get("/metrics"));
+  // A request is counted once its answer has been written, by when we may have it already.
+  std::string response = AskApi(Get("/metrics"));
+  for (int i = 0; i < 100 && response.find(R"(route="none",code="404"})") == std::string::npos;
+       ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    response = AskApi(Get("/metrics"));
+  }
   EXPECT_THAT(response, HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8"));
   const PrometheusPage page = ParsePrometheusText(BodyOf(response));
   EXPECT_THAT(page.faults, IsEmpty());
@@ -659,6 +668,76 @@ TEST_F(HttpServerTest, AddressesThatCannotBeUsedAreErrors) {
   taken.agents.port = server_->agent_port();
   Server second(taken, core, *store_, RealClock());
   EXPECT_EQ(second.Start().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(HttpServerTest, AgentsOfOtherVersionsAgreeOrAreToldWhatToUpgrade) {
+  Start();
+  const auto registration = [this](const std::string& versions) {
+    return AskAgentPlane(Post(
+        "/v1/agent/sessions",
+        R"({"service":"a","instance_id":"b","nonce":"n","dependencies":[],)" + versions + "}"));
+  };
+  const std::string agreed = registration(R"("protocol":2,"protocol_min":1,"encodings":["dense"])");
+  EXPECT_EQ(StatusOf(agreed), 201) << agreed;
+  EXPECT_THAT(agreed, HasSubstr(R"("protocol":1)"));
+  const std::string newer = registration(R"("protocol":3,"protocol_min":2,"encodings":[])");
+  EXPECT_EQ(StatusOf(newer), 400);
+  EXPECT_THAT(newer, HasSubstr("CONTROLLER_TOO_OLD"));
+  EXPECT_THAT(newer, HasSubstr("upgrade all controllers first, then agents"));
+  EXPECT_THAT(registration(R"("protocol":0)"), HasSubstr("AGENT_TOO_OLD"));
+
+  const std::string path = "/v1/agent/sessions/" + Register("checkout-0").session.value + "/sync";
+  const std::string sync = AskAgentPlane(Post(path, R"({"protocol":2,"all":"is different"})"));
+  EXPECT_EQ(StatusOf(sync), 400);
+  EXPECT_THAT(sync, HasSubstr("CONTROLLER_TOO_OLD"));
+}
+
+// What the watchdog of a service manager stands on.
+TEST_F(HttpServerTest, WhetherItsThreadsAnswerIsKnown) {
+  const auto becomes_true = [](const std::atomic<bool>& flag) {
+    for (int i = 0; i < 500 && !flag; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return flag.load();
+  };
+  // Hangs the core's thread when the configuration was refused.
+  std::atomic<bool> hangs = false;
+  std::atomic<bool> release = false;
+  options_.on_notice = [&](const LogEvent& event) {
+    if (event.type != EventType::kConfigReloadFailed) return;
+    hangs = true;
+    EXPECT_TRUE(becomes_true(release));
+  };
+  Start();
+  std::atomic<bool> answered = false;
+  server_->AskThreads([&answered] { answered = true; });
+  EXPECT_TRUE(becomes_true(answered));
+
+  std::atomic<bool> read = false;
+  reading_ = {};
+  reading_.faults = {{"/laese", "UNKNOWN_KEY", "unknown key", "x.yaml", 1, 1}};
+  server_->Reload("a test", [&read] { read = true; });
+  ASSERT_TRUE(becomes_true(hangs));
+  answered = false;
+  server_->AskThreads([&answered] { answered = true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_FALSE(answered);
+  release = true;
+  EXPECT_TRUE(becomes_true(answered));
+  EXPECT_TRUE(becomes_true(read)) << "a refused reload is over, too";
+}
+
+// Or the watchdog would take a store that is given up for one that hangs.
+TEST(StoreWriterTest, QuestionsAreAnsweredThoughItEnds) {
+  const std::unique_ptr<Store> store = MakeMemoryStore(1);
+  ASSERT_TRUE(store->TakeOver().ok());
+  std::atomic<int> answers = 0;
+  internal::StoreWriter writer(*store, RealClock(), [](WriteId, const absl::Status&) {});
+  for (int i = 0; i < 100; ++i) writer.Ask([&answers] { ++answers; });
+  writer.Stop();
+  EXPECT_EQ(answers, 100);
+  writer.Ask([&answers] { ++answers; });
+  EXPECT_EQ(answers, 101);
 }
 
 }  // namespace

@@ -1,8 +1,14 @@
 #include "plimsoll/core/protocol.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace plimsoll {
+
+int Agree(const ProtocolRange& ours, const ProtocolRange& theirs) {
+  const int highest = std::min(ours.max, theirs.max);
+  return highest >= std::max(ours.min, theirs.min) ? highest : 0;
+}
 
 std::string_view ToString(RefusalCode code) {
   switch (code) {
@@ -10,6 +16,8 @@ std::string_view ToString(RefusalCode code) {
       return "INVALID_ARGUMENT";
     case RefusalCode::kAgentTooOld:
       return "AGENT_TOO_OLD";
+    case RefusalCode::kControllerTooOld:
+      return "CONTROLLER_TOO_OLD";
     case RefusalCode::kSessionUnknown:
       return "SESSION_UNKNOWN";
     case RefusalCode::kIdentityRequired:

@@ -77,12 +77,18 @@ std::string OperatorPlane::config_hash() const {
   return operations_ == nullptr ? facts_.config_hash : operations_->config().hash;
 }
 
-void OperatorPlane::Reload(const std::string& who) {
-  if (changes_ == nullptr) return;
+void OperatorPlane::Reload(const std::string& who, std::function<void()> done) {
+  if (changes_ == nullptr) {
+    if (done) done();
+    return;
+  }
   ChangeRequest request;
   request.verb = ChangeVerb::kReload;
   request.who = who;
-  changes_->Submit(std::move(request), [this](const ChangePlan& /*plan*/) { TellConfig(); });
+  changes_->Submit(std::move(request), [this, done = std::move(done)](const ChangePlan& /*plan*/) {
+    TellConfig();
+    if (done) done();
+  });
 }
 
 std::optional<DependencyFacts> OperatorPlane::FactsOf(const DependencyId& name) const {

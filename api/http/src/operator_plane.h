@@ -60,8 +60,9 @@ class OperatorPlane final : public HttpService {
   // How the configuration was read last.
   LoadFacts load_facts();
 
-  // What the configuration file says now is to hold. Does nothing without operations.
-  void Reload(const std::string& who);
+  // What the configuration file says now is to hold. Calls `done`, which may be null, when it does
+  // or was refused; without operations, at once.
+  void Reload(const std::string& who, std::function<void()> done = nullptr);
   // Ends what has expired.
   void TickChanges() {
     if (changes_ != nullptr) changes_->Tick();

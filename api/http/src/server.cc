@@ -122,8 +122,18 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   std::uint16_t agent_port() const { return agent_listener_.port(); }
   std::uint16_t api_port() const { return api_listener_.port(); }
 
-  void Reload(std::string who) {
-    asio::post(api_loop_, [this, who = std::move(who)] { operator_plane_.Reload(who); });
+  void Reload(std::string who, std::function<void()> done) {
+    asio::post(api_loop_, [this, who = std::move(who), done = std::move(done)]() mutable {
+      operator_plane_.Reload(who, std::move(done));
+    });
+  }
+
+  void AskThreads(std::function<void()> answered) {
+    asio::post(core_loop_, [this, answered = std::move(answered)]() mutable {
+      asio::post(api_loop_, [this, answered = std::move(answered)]() mutable {
+        writer_->Ask(std::move(answered));
+      });
+    });
   }
 
   void SetConfig(ConfigSettings facts) {
@@ -309,7 +319,10 @@ absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }
 std::uint16_t Server::api_port() const { return impl_->api_port(); }
 void Server::SetConfig(ConfigSettings facts) { impl_->SetConfig(std::move(facts)); }
-void Server::Reload(std::string who) { impl_->Reload(std::move(who)); }
+void Server::Reload(std::string who, std::function<void()> done) {
+  impl_->Reload(std::move(who), std::move(done));
+}
+void Server::AskThreads(std::function<void()> answered) { impl_->AskThreads(std::move(answered)); }
 void Server::SetAccess(const AccessRules& rules, const RateLimit& api_rate_limit) {
   impl_->SetAccess(rules, api_rate_limit);
 }

@@ -47,20 +47,39 @@ void StoreWriter::ReadAudit(int limit,
   changed_.NotifyOne();
 }
 
+void StoreWriter::Ask(std::function<void()> answer) {
+  {
+    const MutexLock lock(mutex_);
+    if (!stopping_) {
+      questions_.push_back(std::move(answer));
+      changed_.NotifyOne();
+      return;
+    }
+  }
+  answer();
+}
+
 void StoreWriter::Run() {
   for (;;) {
     std::optional<WriteAction> action;
     std::function<void()> task;
+    std::vector<std::function<void()>> questions;
+    bool ends = false;
     {
       const MutexLock lock(mutex_);
-      while (!pending_ && tasks_.empty() && !stopping_) changed_.Wait(mutex_);
-      if (stopping_) return;
-      action = std::exchange(pending_, std::nullopt);
-      if (!tasks_.empty()) {
+      while (!pending_ && tasks_.empty() && questions_.empty() && !stopping_) {
+        changed_.Wait(mutex_);
+      }
+      ends = stopping_;
+      questions.swap(questions_);
+      if (!ends) action = std::exchange(pending_, std::nullopt);
+      if (!ends && !tasks_.empty()) {
         task = std::move(tasks_.front());
         tasks_.pop_front();
       }
     }
+    for (const std::function<void()>& answer : questions) answer();
+    if (ends) return;
     // Agents wait for the one, a person for the other: neither can keep the other from its turn.
     if (action) written_(action->write, Write(action->batch));
     if (task) task();

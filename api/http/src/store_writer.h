@@ -33,6 +33,9 @@ class StoreWriter {
   // Reads the newest audit records, when its turn has come, and calls `done` on the writer's
   // thread. Returns at once. Dropped like a change.
   void ReadAudit(int limit, std::function<void(absl::StatusOr<std::vector<std::string>>)> done);
+  // Calls `answer` on the writer's thread, after what it does now, which proves that it does not
+  // hang. Returns at once. If the writer is stopped before, when it ends; afterwards, at once.
+  void Ask(std::function<void()> answer);
   // Waits for the write under way, then ends the thread. Nothing is written afterwards.
   void Stop();
 
@@ -52,6 +55,7 @@ class StoreWriter {
   std::optional<WriteAction> pending_ ABSL_GUARDED_BY(mutex_);
   // What operators have changed, or want to read.
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> questions_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   DurationHistogram durations_ ABSL_GUARDED_BY(mutex_);
 

@@ -43,6 +43,11 @@ constexpr Field<RegisterAnswer> kRegisterAnswerFields[] = {
      [](const JsonValue& value, Faults& faults, RegisterAnswer& into) {
        internal::ReadGrants(value, faults, into.grants);
      }},
+    {"protocol", false,
+     [](const JsonValue& value, Faults& faults, RegisterAnswer& into) {
+       into.protocol =
+           static_cast<int>(internal::ReadInteger(value, 0, internal::kProtocolMax, faults));
+     }},
 };
 
 constexpr Field<SyncAnswer> kSyncAnswerFields[] = {
@@ -69,6 +74,11 @@ constexpr Field<SyncAnswer> kSyncAnswerFields[] = {
     {"breakers", false,
      [](const JsonValue& value, Faults& faults, SyncAnswer& into) {
        internal::ReadBreakerOrders(value, faults, into.breakers);
+     }},
+    {"protocol", false,
+     [](const JsonValue& value, Faults& faults, SyncAnswer& into) {
+       into.protocol =
+           static_cast<int>(internal::ReadInteger(value, 0, internal::kProtocolMax, faults));
      }},
 };
 
@@ -107,6 +117,7 @@ std::string Encode(const RegisterAnswer& answer) {
   internal::WriteSettings(answer.settings, writer);
   writer.Key("grants");
   internal::WriteGrants(answer.grants, writer);
+  writer.Key("protocol").Integer(answer.protocol);
   writer.EndObject();
   return writer.Take();
 }
@@ -125,6 +136,7 @@ std::string Encode(const SyncAnswer& answer) {
     writer.Key("breakers");
     internal::WriteBreakerOrders(answer.breakers, writer);
   }
+  if (answer.protocol != kProtocolVersionUnsaid) writer.Key("protocol").Integer(answer.protocol);
   writer.EndObject();
   return writer.Take();
 }

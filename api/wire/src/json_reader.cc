@@ -123,6 +123,18 @@ bool CheckObject(const JsonValue& value, Faults& faults) {
   return CheckType(value, JsonType::kObject, "an object", faults);
 }
 
+int PeekVersion(const JsonTree& tree) {
+  const JsonValue root = tree.root();
+  if (root.type() != JsonType::kObject) return 0;
+  for (const JsonValue& member : root) {
+    if (member.key() != "protocol") continue;
+    const bool valid = member.type() == JsonType::kInteger && member.integer() >= 0 &&
+                       member.integer() <= kProtocolMax;
+    return valid ? static_cast<int>(member.integer()) : 0;
+  }
+  return 0;
+}
+
 bool ParseDocument(std::string_view body, JsonTree& tree, Faults& faults) {
   const absl::Status parsed = tree.Parse(body);
   if (parsed.ok()) return true;

@@ -108,6 +108,11 @@ void ReadObject(const JsonValue& value, const Field<T> (&fields)[N], UnknownKeys
   }
 }
 
+// The version that a message says it is in, before anything else of it is read. Versions that are
+// no such number are left to the reader of the message: 0, which is as old as can be.
+int PeekVersion(const JsonTree& tree);
+inline constexpr std::int64_t kProtocolMax = 1000;
+
 // Parses `body`; a fault of syntax is the only one then. False if there was one.
 bool ParseDocument(std::string_view body, JsonTree& tree, Faults& faults);
 

@@ -20,9 +20,10 @@ using internal::UnknownKeys;
 constexpr std::size_t kDetailBytesMax = 4096;
 
 constexpr std::array kRefusalCodes = {
-    RefusalCode::kInvalidArgument,  RefusalCode::kAgentTooOld,       RefusalCode::kSessionUnknown,
-    RefusalCode::kIdentityRequired, RefusalCode::kSessionSuperseded, RefusalCode::kStaleSync,
-    RefusalCode::kRateLimited,      RefusalCode::kNotLeader,         RefusalCode::kNotReady};
+    RefusalCode::kInvalidArgument, RefusalCode::kAgentTooOld,      RefusalCode::kControllerTooOld,
+    RefusalCode::kSessionUnknown,  RefusalCode::kIdentityRequired, RefusalCode::kSessionSuperseded,
+    RefusalCode::kStaleSync,       RefusalCode::kRateLimited,      RefusalCode::kNotLeader,
+    RefusalCode::kNotReady};
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -130,6 +131,7 @@ int HttpStatus(RefusalCode code) {
   switch (code) {
     case RefusalCode::kInvalidArgument:
     case RefusalCode::kAgentTooOld:
+    case RefusalCode::kControllerTooOld:
       return 400;
     case RefusalCode::kSessionUnknown:
       return 404;

@@ -16,7 +16,7 @@ using internal::JsonWriter;
 using internal::UnknownKeys;
 
 constexpr std::size_t kTextBytesMax = 64;
-constexpr std::int64_t kProtocolMax = 1000;
+constexpr int kUnsaid = -1;
 
 void ReadDependencies(const JsonValue& value, Faults& faults, RegisterRequest& into) {
   if (!internal::CheckArray(value, kDependenciesPerMessageMax, faults)) return;
@@ -52,7 +52,13 @@ constexpr Field<RegisterRequest> kRegisterFields[] = {
      }},
     {"protocol", true,
      [](const JsonValue& value, Faults& faults, RegisterRequest& into) {
-       into.protocol = static_cast<int>(internal::ReadInteger(value, 0, kProtocolMax, faults));
+       into.protocol.max =
+           static_cast<int>(internal::ReadInteger(value, 0, internal::kProtocolMax, faults));
+     }},
+    {"protocol_min", false,
+     [](const JsonValue& value, Faults& faults, RegisterRequest& into) {
+       into.protocol.min =
+           static_cast<int>(internal::ReadInteger(value, 0, internal::kProtocolMax, faults));
      }},
     {"nonce", true,
      [](const JsonValue& value, Faults& faults, RegisterRequest& into) {
@@ -71,7 +77,10 @@ std::string Encode(const RegisterRequest& request) {
   writer.Key("unique_instance").Boolean(request.unique_instance);
   writer.Key("zone").String(request.zone);
   writer.Key("agent_version").String(request.agent_version);
-  writer.Key("protocol").Integer(request.protocol);
+  writer.Key("protocol").Integer(request.protocol.max);
+  if (request.protocol.min != request.protocol.max) {
+    writer.Key("protocol_min").Integer(request.protocol.min);
+  }
   writer.Key("nonce").String(request.nonce);
   writer.Key("dependencies").BeginArray();
   for (const DependencyId& dependency : request.dependencies) writer.String(dependency.value);
@@ -85,8 +94,17 @@ absl::StatusOr<RegisterRequest> DecodeRegisterRequest(std::string_view body,
   JsonTree tree;
   RegisterRequest request;
   request.unique_instance = false;  // who does not promise it is not held to it
+  request.protocol.min = kUnsaid;
   if (internal::ParseDocument(body, tree, faults)) {
-    internal::ReadObject(tree.root(), kRegisterFields, UnknownKeys::kRefuse, faults, request);
+    // A newer agent may say more than an older one could: it must mean nothing to a controller that
+    // agrees on an older version. Of ourselves we know all keys, so that another one is an error.
+    const bool newer = internal::PeekVersion(tree) > kProtocolVersion;
+    internal::ReadObject(tree.root(), kRegisterFields,
+                         newer ? UnknownKeys::kIgnore : UnknownKeys::kRefuse, faults, request);
+    if (request.protocol.min == kUnsaid) request.protocol.min = request.protocol.max;
+    if (request.protocol.min > request.protocol.max) {
+      faults.Add("/protocol_min", internal::kConflict, "must not be above protocol");
+    }
   }
   if (!faults.any()) return request;
   return absl::InvalidArgumentError(

@@ -123,6 +123,11 @@ constexpr Field<SyncRequest> kSyncFields[] = {
                             into.identity.emplace());
      }},
     {"dependencies", true, &ReadReports},
+    {"protocol", false,
+     [](const JsonValue& value, Faults& faults, SyncRequest& into) {
+       into.protocol =
+           static_cast<int>(internal::ReadInteger(value, 0, internal::kProtocolMax, faults));
+     }},
 };
 
 void WriteReport(const DependencyReport& report, JsonWriter& writer) {
@@ -164,7 +169,9 @@ std::string Encode(const SyncRequest& request) {
   }
   writer.Key("dependencies").BeginArray();
   for (const DependencyReport& report : request.dependencies) WriteReport(report, writer);
-  writer.EndArray().EndObject();
+  writer.EndArray();
+  if (request.protocol != kProtocolVersionUnsaid) writer.Key("protocol").Integer(request.protocol);
+  writer.EndObject();
   return writer.Take();
 }
 
@@ -175,6 +182,11 @@ absl::StatusOr<SyncRequest> DecodeSyncRequest(std::string_view body, SessionId s
   SyncRequest request;
   request.session = std::move(session);
   if (internal::ParseDocument(body, tree, faults)) {
+    const int version = internal::PeekVersion(tree);
+    if (version > kProtocolVersion) {
+      request.protocol = version;
+      return request;
+    }
     internal::ReadObject(tree.root(), kSyncFields, UnknownKeys::kRefuse, faults, request);
   }
   if (!faults.any()) return request;

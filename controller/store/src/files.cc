@@ -27,6 +27,17 @@ absl::Status RenameFile(const std::string& from, const std::string& to) {
   return FileError(from, absl::StrCat("rename to '", to, "' the file"), errno);
 }
 
+absl::Status MakePrivateFile(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+    return absl::OkStatus();
+  }
+  if (errno != EEXIST) return FileError(path, "make", errno);
+  return absl::AlreadyExistsError(
+      absl::StrCat("store: '", path, "' exists already; nothing is overwritten: name another"));
+}
+
 absl::Status SyncDirectory(const std::string& directory) {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return FileError(directory, "open", errno);

@@ -12,6 +12,9 @@ bool FileExists(const std::string& path);
 // Renames a file within its directory; an existing `to` is replaced.
 absl::Status RenameFile(const std::string& from, const std::string& to);
 
+// Makes an empty file that only its owner may read. kAlreadyExists if there is something.
+absl::Status MakePrivateFile(const std::string& path);
+
 // Makes what was created or renamed in a directory survive a crash of the machine.
 absl::Status SyncDirectory(const std::string& directory);
 

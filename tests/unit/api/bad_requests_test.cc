@@ -160,6 +160,8 @@ TEST(BadRegistration, EachWrongValueIsNamed) {
       {"/protocol", -1, "OUT_OF_RANGE"},
       {"/protocol", 1001, "OUT_OF_RANGE"},
       {"/protocol", "1", "WRONG_TYPE"},
+      {"/protocol_min", 2, "CONFLICT"},
+      {"/protocol_min", -1, "OUT_OF_RANGE"},
       {"/nonce", "", "OUT_OF_RANGE"},
       {"/nonce", std::string(65, 'n'), "OUT_OF_RANGE"},
       {"/dependencies", "payments-api", "WRONG_TYPE"},

@@ -204,9 +204,10 @@ TEST(Codec, ProblemDocumentIsJsonWhateverItQuotes) {
 
 TEST(Codec, EveryRefusalSurvivesItsProblemDocument) {
   for (const RefusalCode code :
-       {RefusalCode::kInvalidArgument, RefusalCode::kAgentTooOld, RefusalCode::kSessionUnknown,
-        RefusalCode::kSessionSuperseded, RefusalCode::kStaleSync, RefusalCode::kRateLimited,
-        RefusalCode::kIdentityRequired, RefusalCode::kNotLeader, RefusalCode::kNotReady}) {
+       {RefusalCode::kInvalidArgument, RefusalCode::kAgentTooOld, RefusalCode::kControllerTooOld,
+        RefusalCode::kSessionUnknown, RefusalCode::kSessionSuperseded, RefusalCode::kStaleSync,
+        RefusalCode::kRateLimited, RefusalCode::kIdentityRequired, RefusalCode::kNotLeader,
+        RefusalCode::kNotReady}) {
     Problem problem;
     problem.status = HttpStatus(code);
     problem.code = std::string(ToString(code));

@@ -65,7 +65,7 @@ RegisterRequest SampleRegisterRequest() {
   request.unique_instance = true;
   request.zone = "eu-1a \"north\" \xc3\xa9";
   request.agent_version = "0.1.0";
-  request.protocol = 1;
+  request.protocol = {1, 1};
   request.nonce = "b91c";
   request.dependencies = {DependencyId("payments-api"), DependencyId("orders-db")};
   return request;

@@ -78,6 +78,17 @@ TEST(CommandLineTest, ConfigPrintsWhatIsAskedFor) {
   EXPECT_THAT(ErrorOf({"config", "schema", "--sources"}), HasSubstr("belongs to config print"));
 }
 
+TEST(CommandLineTest, ABackupNamesItsTargetAndDoesNothingElse) {
+  const absl::StatusOr<CommandLine> command =
+      ParseCommandLine({"backup", "/var/backups/plimsoll.db", "--config", "f"});
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(command->backup_path, "/var/backups/plimsoll.db");
+  EXPECT_EQ(command->config_path, "f");
+  EXPECT_THAT(ErrorOf({"backup"}), HasSubstr("backup needs the name of the file"));
+  EXPECT_THAT(ErrorOf({"backup", "--config", "f"}), HasSubstr("backup needs the name of the file"));
+  EXPECT_THAT(ErrorOf({"backup", "x", "--init"}), HasSubstr("no other thing to do"));
+}
+
 TEST(CommandLineTest, ACheckMayBeStrictAndLeaveSecretsAlone) {
   const absl::StatusOr<CommandLine> command =
       ParseCommandLine({"--check-config", "--strict", "--skip-secrets"});
@@ -88,7 +99,7 @@ TEST(CommandLineTest, ACheckMayBeStrictAndLeaveSecretsAlone) {
 TEST(CommandLineTest, TheUsageTextNamesEveryFlag) {
   for (const char* flag : {"--config", "--check-config", "--dev", "--init", "--state-lost",
                            "--trust-state", "--port-file", "--strict", "--skip-secrets",
-                           "--sources", "--version", "--help", "config init"}) {
+                           "--sources", "--version", "--help", "config init", "backup TARGET"}) {
     EXPECT_THAT(UsageText(), HasSubstr(flag));
   }
 }

@@ -354,6 +354,44 @@ TEST_F(StoreLossTest, DocumentsOutliveALossThatLeavesThemReadable) {
   EXPECT_THAT(lost.documents, ElementsAre(document));
 }
 
+TEST_F(StoreLossTest, ACopyIsMadeWhileTheStoreIsInUseAndTrustsNothingItKnew) {
+  MakeUsedStore();
+  const std::string copy = path("copy");
+  const Document document{{"override", "db"}, "{}"};
+  {
+    absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(directory_, 1);
+    ASSERT_TRUE(store.ok() && (*store)->TakeOver().ok());
+    ASSERT_TRUE((*store)->Commit({.put_documents = {document}}).ok());
+    const absl::Status made = BackUpSqliteStore(directory_, copy, "It was restored");
+    ASSERT_TRUE(made.ok()) << made;
+    EXPECT_TRUE((*store)->Commit(ManyBounds()).ok()) << "the store goes on";
+  }
+  EXPECT_EQ(std::filesystem::status(copy).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_FALSE(std::filesystem::exists(copy + "-wal"));
+  EXPECT_FALSE(std::filesystem::exists(copy + ".part"));
+  // Even beside the witness of the very same instant.
+  std::filesystem::rename(copy, database());
+  const StoreState restored = Next();
+  ExpectLost(restored, "It was restored");
+  EXPECT_THAT(restored.documents, ElementsAre(document));
+  EXPECT_EQ(restored.longest_hold, absl::Minutes(11));
+}
+
+TEST_F(StoreLossTest, NothingIsOverwrittenOrMadeUpByACopy) {
+  const auto code = [this](const std::string& target) {
+    return BackUpSqliteStore(directory_, path(target), "why").code();
+  };
+  EXPECT_EQ(code("copy"), absl::StatusCode::kNotFound);
+  MakeUsedStore();
+  std::ofstream(path("taken")) << "precious";
+  EXPECT_EQ(code("taken"), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(std::filesystem::file_size(path("taken")), 8U);
+  std::ofstream(database()) << std::string(9000, 'x');
+  EXPECT_EQ(code("copy"), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(std::filesystem::exists(path("copy")));
+}
+
 TEST_F(StoreLossTest, AnUpgradeThatWasCutOffAfterItsWitnessIsRepeated) {
   std::filesystem::create_directories(directory_);
   Tamper(kVersion1);

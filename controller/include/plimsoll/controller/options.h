@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "plimsoll/core/protocol.h"
 
 namespace plimsoll {
 
@@ -26,6 +27,9 @@ struct CoreOptions {
   // Of one session; and how many templates may make, all sessions together.
   int dependencies_max = 200;
   int events_keep = 10'000;  // of the decision log
+  // The versions of the protocol that are spoken here; all that the build knows, but in tests of
+  // mixed versions.
+  ProtocolRange protocol;
   // For the jitter of holds. Same seed and same events, same actions.
   std::uint64_t seed = 1;
 };

@@ -18,7 +18,22 @@ namespace plimsoll {
 // codec (api/wire) because the controller core speaks them and must not know of JSON. The rules
 // that these messages serve are numbered (A1…, C1…) in controller/README.md.
 
+// The versions of the protocol that this build speaks; api/wire/README.md tells what may change
+// within one. Agent and controller agree on one when the agent registers, and each later message
+// says which it is in: whoever takes over a session can tell whether it would understand it.
+inline constexpr int kProtocolVersionMin = 1;
 inline constexpr int kProtocolVersion = 1;
+
+struct ProtocolRange {
+  int min = kProtocolVersionMin;
+  int max = kProtocolVersion;  // >= min
+
+  bool Contains(int version) const { return min <= version && version <= max; }
+  friend bool operator==(const ProtocolRange&, const ProtocolRange&) = default;
+};
+
+// The highest version that both speak; 0 if there is none.
+int Agree(const ProtocolRange& ours, const ProtocolRange& theirs);
 
 struct RegisterRequest {
   ServiceId service;
@@ -26,8 +41,8 @@ struct RegisterRequest {
   bool unique_instance = true;  // by contract no other live process has this (service, instance)
   std::string zone;             // may be empty
   std::string agent_version;
-  int protocol = kProtocolVersion;
-  std::string nonce;  // drawn per registration; a repeated request keeps it
+  ProtocolRange protocol;  // what the agent speaks
+  std::string nonce;       // drawn per registration; a repeated request keeps it
   std::vector<DependencyId> dependencies;
 
   friend bool operator==(const RegisterRequest&, const RegisterRequest&) = default;
@@ -57,6 +72,7 @@ struct RegisterAnswer {
   absl::Duration sync_min;  // the shortest time between an answer and the next sync
   std::vector<DependencySettings> settings;
   std::vector<Grant> grants;  // anchored at sync 0: the first time this registration was sent
+  int protocol = kProtocolVersionMin;  // of this session: what both speak
 
   friend bool operator==(const RegisterAnswer&, const RegisterAnswer&) = default;
 };
@@ -94,6 +110,9 @@ struct SyncRequest {
   absl::Duration hold;   // how long the controller may hold the answer if nothing changes
   bool leaving = false;  // admits nothing any more and will release soon
   std::vector<DependencyReport> dependencies;
+  // The version of this message and of the answer to it. One that the controller does not speak is
+  // refused, and nothing else of the message is looked at.
+  int protocol = kProtocolVersionMin;
 
   friend bool operator==(const SyncRequest&, const SyncRequest&) = default;
 };
@@ -105,6 +124,7 @@ struct SyncAnswer {
   std::vector<DependencySettings> settings;  // only what changed
   std::vector<Grant> grants;                 // only what changed or is renewed
   std::vector<BreakerOrder> breakers;        // likewise
+  int protocol = kProtocolVersionMin;        // as that of the request
 
   friend bool operator==(const SyncAnswer&, const SyncAnswer&) = default;
 };
@@ -116,7 +136,8 @@ struct ReleaseRequest {
 // Why the controller refused a message. The names are the problem codes of the REST API.
 enum class RefusalCode {
   kInvalidArgument,    // 400
-  kAgentTooOld,        // 400
+  kAgentTooOld,        // 400: speaks no version that is as new as what the controller needs
+  kControllerTooOld,   // 400: the controller speaks no version that is as new as the message
   kSessionUnknown,     // 404: register again
   kIdentityRequired,   // 409: say who you are and sync again; the session goes on
   kSessionSuperseded,  // 409: another process has this instance name; register under another

@@ -103,9 +103,15 @@ class Server {
   std::uint16_t api_port() const;
 
   // Has the configuration read anew, as POST /v1/config:reload does, on behalf of `who`. Returns at
-  // once; what comes of it is told by the operations. Thread-safe while the server runs. Does
-  // nothing without operations.
-  void Reload(std::string who);
+  // once; what comes of it is told by the operations, and then `done` is called on the API plane's
+  // thread, which must not be held up. Thread-safe while the server runs. Without operations,
+  // nothing is read.
+  void Reload(std::string who, std::function<void()> done = nullptr);
+
+  // Calls `answered` once the core's thread, the API plane's and the store's have each come to this
+  // question: if one of them hangs, or the server stops, never. On the store's thread, so it must
+  // not wait. Returns at once. Thread-safe while the server runs.
+  void AskThreads(std::function<void()> answered);
 
   // What GET /v1/config tells from now on. Thread-safe while the server runs.
   void SetConfig(ConfigSettings facts);

@@ -13,6 +13,8 @@ namespace plimsoll {
 // JSON of the agent plane. Encoders never fail. Decoders accept only what the contract allows:
 // requests with an unknown key, a duplicate key, a wrong type or an absurd number are refused as a
 // whole; answers may carry unknown keys, so that an older agent works with a newer controller.
+// Registrations of a newer version may do so, too; of a sync of a newer version only session and
+// version are read, which the core refuses.
 // No exception leaves these functions. Thread-safe.
 
 // One fault in a body. Codes: REQUIRED, UNKNOWN_KEY, DUPLICATE_KEY, WRONG_TYPE, OUT_OF_RANGE,
@@ -29,6 +31,9 @@ struct FieldFault {
   friend bool operator==(const FieldFault&, const FieldFault&) = default;
 };
 using FieldFaults = std::vector<FieldFault>;
+
+// What a sync or an answer without the key `protocol` is written in.
+inline constexpr int kProtocolVersionUnsaid = 1;
 
 // Caps of one message, checked before anything is kept.
 inline constexpr std::size_t kDependenciesPerMessageMax = 200;

@@ -42,4 +42,14 @@ absl::StatusOr<std::unique_ptr<Store>> OpenSqliteStore(const std::string& direct
 // one, kFailedPrecondition if another process holds the directory, kUnavailable for I/O errors.
 absl::StatusOr<std::string> InitSqliteStore(const std::string& directory);
 
+// Writes a copy of the store in `directory`, be a controller running there or not, to the new file
+// `target` (mode 0600), and returns when it is durable. The copy is of one instant. It has what
+// operators have set and the audit records, but no bounds: those would be out of date the moment
+// they are read. As `plimsoll.db` of a directory it counts as lost, for the reason `why`, so that a
+// controller learns from agents whatever lies beside it. Returns kAlreadyExists if there is such a
+// file, kNotFound if there is no store, kFailedPrecondition if another version wrote it, kDataLoss
+// if it is damaged, else as of Commit(); no file is left then.
+absl::Status BackUpSqliteStore(const std::string& directory, const std::string& target,
+                               const std::string& why);
+
 }  // namespace plimsoll
