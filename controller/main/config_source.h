@@ -33,6 +33,8 @@ class ConfigSource {
         access_(access),
         logger_(logger) {}
 
+  // The policies of the file as it was accepted last.
+  const PolicySet& policies() const { return running_->policies; }
   bool has_file() const { return load_ != nullptr; }
   FileReading Reread() const;
   std::vector<ChangeFault> Check(const std::string& text) const;

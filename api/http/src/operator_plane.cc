@@ -1,5 +1,7 @@
 #include "api/http/src/operator_plane.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -134,6 +136,31 @@ absl::Status ReadSpan(const RoutedRequest& routed, const TimeBase& time, EventLo
   return absl::OkStatus();
 }
 
+// What a controller knows of itself, or of its configuration.
+bool AnswersWhileStandingBy(const HttpRequest& request) {
+  static constexpr std::string_view kOwn[] = {"/livez",           "/readyz",    "/metrics",
+                                              "/v1/version",      "/v1/config", "/v1/config/status",
+                                              "/v1/openapi.json", "/v1/status"};
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  return reads && std::find(std::begin(kOwn), std::end(kOwn), request.path) != std::end(kOwn);
+}
+
+HttpResponse SendToLeader(const HttpRequest& request, const std::string& leader) {
+  Problem problem;
+  problem.code = leader.empty() ? "NOT_READY" : "NOT_LEADER";
+  problem.status = leader.empty() ? 503 : 307;
+  problem.detail = leader.empty() ? "this controller stands by, and no other is known to lead yet"
+                                  : absl::StrCat("this controller stands by: ask ", leader);
+  HttpResponse response = ProblemResponse(std::move(problem));
+  if (leader.empty()) {
+    response.headers.emplace_back("Retry-After", "1");
+  } else {
+    const std::string query = request.query.empty() ? "" : absl::StrCat("?", request.query);
+    response.headers.emplace_back("Location", absl::StrCat(leader, request.path, query));
+  }
+  return response;
+}
+
 bool HasQuota(const Snapshot& snapshot, const DependencyId& dependency) {
   const DependencyRow* row = FindDependency(snapshot, dependency.value);
   return row != nullptr && row->policy.quota.has_value();
@@ -185,6 +212,9 @@ std::optional<DependencyFacts> OperatorPlane::FactsOf(const DependencyId& name) 
 ServerFacts OperatorPlane::Facts() const {
   ServerFacts facts = facts_;
   facts.config_hash = config_hash();
+  const ControllerView::Leading leading = controller_.leading();
+  facts.leads = leading.self;
+  facts.leader = leading.leader.value_or(Leader{}).api;
   return facts;
 }
 
@@ -344,7 +374,23 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
                                     "pages of other sites must not change anything here"));
     return kNoRoute;
   }
-  return router_.Dispatch(request, exchange);
+  const ControllerView::Leading leading = controller_.leading();
+  if (leading.self) return router_.Dispatch(request, exchange);
+  return StandBy(request, leading.leader.value_or(Leader{}).api, exchange);
+}
+
+// What only the leader knows or does is asked of the leader.
+const char* OperatorPlane::StandBy(const HttpRequest& request, const std::string& leader,
+                                   const ExchangePtr& exchange) {
+  const auto inner = std::make_shared<Exchange>();
+  inner->OnReply([answered = inner.get(), exchange, leader] {
+    HttpResponse response = answered->TakeResponse();
+    response.headers.emplace_back("X-Plimsoll-Leader", leader.empty() ? "unknown" : leader);
+    exchange->Reply(std::move(response));
+  });
+  if (AnswersWhileStandingBy(request)) return router_.Dispatch(request, inner);
+  inner->Reply(SendToLeader(request, leader));
+  return kNoRoute;
 }
 
 bool OperatorPlane::CheckRate(const HttpRequest& request, Exchange& exchange) {
@@ -405,6 +451,7 @@ void OperatorPlane::Ready(const RoutedRequest& routed, const ExchangePtr& exchan
   }
   WithSnapshot(exchange, [this, verbose, exclude](const SnapshotPtr& snapshot) {
     const HealthInput input{.store_ok = snapshot->store_ok,
+                            .leader_known = controller_.leading().known(),
                             .learning = LearningText(*snapshot, clock_.Now())};
     return HealthResponse(CheckReady(input, verbose, exclude));
   });

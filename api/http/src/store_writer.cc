@@ -25,7 +25,16 @@ void StoreWriter::Stop() {
     stopping_ = true;
     changed_.NotifyOne();
   }
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  std::deque<Change> dropped;
+  {
+    const MutexLock lock(mutex_);
+    dropped.swap(changes_);
+  }
+  for (const Change& change : dropped) {
+    change.done(absl::FailedPreconditionError("this controller does not lead any more"));
+  }
 }
 
 DurationHistogram StoreWriter::durations() const {

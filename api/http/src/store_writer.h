@@ -25,9 +25,10 @@ class StoreWriter {
   // Returns at once. There is at most one write under way: the core sees to that.
   void Submit(WriteAction action);
   // Writes what operators have changed, after what has been submitted before, and calls `done` on
-  // the writer's thread. Returns at once. Dropped if the writer is stopped before its turn.
+  // the writer's thread. Returns at once. Not written if the writer is stopped before its turn.
   void Submit(WriteBatch batch, std::function<void(absl::Status)> done);
-  // Waits for the write under way, then ends the thread. Nothing is written afterwards.
+  // Waits for the write under way, then ends the thread. Nothing is written afterwards; `done` of
+  // changes that were not is called with an error. One caller.
   void Stop();
 
   DurationHistogram durations() const;

@@ -29,6 +29,8 @@ struct ServerFacts {
   std::string version;
   std::string state_mode;
   std::string config_hash;
+  bool leads = true;
+  std::string leader = {};  // where the leader's API is; with a store that changes hands
 };
 
 nlohmann::ordered_json StatusView(const Snapshot& snapshot, const ServerFacts& facts,
