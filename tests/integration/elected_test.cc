@@ -252,9 +252,7 @@ TEST_F(ElectedTest, OneLeadsAndTheOthersSendThere) {
     EXPECT_EQ(StatusOf(sent), 307);
     EXPECT_THAT(sent, HasSubstr(absl::StrCat("Location: ", at, "/v1/dependencies/db\r\n")));
     HttpProbe agents(controller.agents);
-    agents.Send(Post("/v1/agent/sessions",
-                     R"({"service":"s","instance":"i","nonce":"0123456789abcdef0123456789abcdef",)"
-                     R"("unique_instance":true,"dependencies":[{"name":"db"}]})"));
+    agents.Send("DELETE /v1/agent/sessions/1-1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     const std::string refused = agents.Receive();
     EXPECT_EQ(StatusOf(refused), 421) << refused;
     EXPECT_THAT(refused,

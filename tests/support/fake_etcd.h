@@ -96,6 +96,11 @@ class FakeEtcd {
     const MutexLock lock(mutex_);
     return txns_;
   }
+  // Ranges that were asked for beside transactions.
+  std::vector<EtcdRange> ranges() const {
+    const MutexLock lock(mutex_);
+    return ranges_;
+  }
   std::int64_t last_lease() const {
     const MutexLock lock(mutex_);
     return last_lease_;
@@ -126,6 +131,7 @@ class FakeEtcd {
     absl::StatusOr<EtcdTxnResult> Txn(const EtcdTxn& txn) override { return etcd_.Send(txn); }
     absl::StatusOr<EtcdRangeResult> Range(const EtcdRange& range) override {
       const MutexLock lock(etcd_.mutex_);
+      etcd_.ranges_.push_back(range);
       if (range.revision != 0 && etcd_.compactions_ > 0) {
         --etcd_.compactions_;
         return absl::OutOfRangeError("required revision has been compacted");
@@ -244,6 +250,7 @@ class FakeEtcd {
   std::deque<Fate> fates_ ABSL_GUARDED_BY(mutex_);
   std::vector<EtcdTxn> late_ ABSL_GUARDED_BY(mutex_);
   std::vector<EtcdTxn> txns_ ABSL_GUARDED_BY(mutex_);
+  std::vector<EtcdRange> ranges_ ABSL_GUARDED_BY(mutex_);
   std::function<void(const std::map<std::string, EtcdKeyValue>& kvs)> see_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -305,6 +305,16 @@ TEST_F(EtcdPlanTest, OnlyOneOfTwoThatSawNobodyTakesOver) {
   EXPECT_EQ(late.outcome().code(), absl::StatusCode::kAborted);
 }
 
+TEST_F(EtcdPlanTest, WhoLookedBeforeAReignThatIsOverAlreadyDoesNotUseItsEpochAgain) {
+  const std::unique_ptr<Etcd> client = etcd_.MakeClient();
+  const auto look = ReadLook(kPrefix, *etcd_.Send(LookTxn(kPrefix)));
+  ASSERT_TRUE(TryTakeOver().ok());
+  etcd_.EndAllLeases();
+  EtcdTakeOver late(*look, {.prefix = kPrefix, .lease = *client->Grant(absl::Seconds(5))});
+  late.On(etcd_.Send(std::get<EtcdTxn>(*late.Next())));
+  EXPECT_EQ(late.outcome().code(), absl::StatusCode::kAborted);
+}
+
 TEST_F(EtcdPlanTest, ATakeOverWithoutAnAnswerComesToNothingWithItsLease) {
   etcd_.Expect({Fate::kAnswered, Fate::kLate});
   EXPECT_EQ(TryTakeOver().status().code(), absl::StatusCode::kUnavailable);
@@ -404,9 +414,24 @@ TEST_F(EtcdPlanTest, ManyBoundsAreReadInPagesAndFromTheStartAfterACompaction) {
   for (int i = 0; i < 95; ++i) many.put.push_back(MakeBound(absl::StrCat("1-", i), i));
   ASSERT_TRUE(Commit(many).ok());
   etcd_.set_page_limit(10);
+  std::size_t before = etcd_.ranges().size();
   EXPECT_THAT(Reign().bounds, SizeIs(95));
+  std::vector<EtcdRange> pages = etcd_.ranges();
+  pages.erase(pages.begin(), pages.begin() + static_cast<std::ptrdiff_t>(before));
+  ASSERT_THAT(pages, SizeIs(11)) << "ten of bounds, one of documents";
+  EXPECT_EQ(pages[0].revision, 0) << "as of after the take-over";
+  EXPECT_GT(pages[1].revision, 0);
+  for (std::size_t i = 2; i < 10; ++i)
+    EXPECT_EQ(pages[i].revision, pages[1].revision) << "one state";
+  EXPECT_EQ(pages[10].revision, 0);
+
   etcd_.CompactBeforeNextPages(1);
+  before = etcd_.ranges().size();
   EXPECT_THAT(Reign().bounds, SizeIs(95));
+  pages = etcd_.ranges();
+  pages.erase(pages.begin(), pages.begin() + static_cast<std::ptrdiff_t>(before));
+  ASSERT_THAT(pages, SizeIs(13));
+  EXPECT_EQ(pages[2], pages[0]) << "from the start, as of now";
 }
 
 }  // namespace
