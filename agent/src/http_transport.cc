@@ -28,6 +28,7 @@ constexpr int kStatusRedirection = 300;
 constexpr int kStatusError = 400;
 constexpr int kStatusUnauthenticated = 401;
 constexpr int kStatusForbidden = 403;
+constexpr int kStatusMisdirected = 421;
 constexpr char kSessionsPath[] = "/v1/agent/sessions";
 
 // What may come back in one exchange, and which of it was exceeded.
@@ -370,7 +371,7 @@ Answer HttpTransport::Send(Peer& peer, httplib::Request& request, absl::Duration
   httplib::Response response;
   httplib::Error error = httplib::Error::Success;
   if (!peer.client->client().send(request, response, error)) return Explain(peer, error);
-  leader_ = FindPeer(response.get_header_value("X-Plimsoll-Leader"));
+  if (response.status == kStatusMisdirected) leader_ = FindPeer(DecodeLeader(body));
   return Understand(peer, response.status, body, decode);
 }
 

@@ -256,7 +256,7 @@ TEST_F(ElectedTest, OneLeadsAndTheOthersSendThere) {
     const std::string refused = agents.Receive();
     EXPECT_EQ(StatusOf(refused), 421) << refused;
     EXPECT_THAT(refused,
-                HasSubstr(absl::StrCat("X-Plimsoll-Leader: http://127.0.0.1:", leader->agents)));
+                HasSubstr(absl::StrCat("\"leader\":\"http://127.0.0.1:", leader->agents, "\"")));
   }
 }
 

@@ -52,8 +52,8 @@ HttpResponse ToResponse(const Refusal& refusal, const std::string& leader) {
   problem.code = std::string(ToString(refusal.code));
   problem.detail = refusal.detail;
   problem.epoch = refusal.epoch;
+  problem.leader = leader;
   HttpResponse response = ProblemResponse(std::move(problem));
-  if (!leader.empty()) response.headers.emplace_back("X-Plimsoll-Leader", leader);
   // A controller that goes away sends agents to the next one at once.
   if (refusal.code == RefusalCode::kNotReady) response.headers.emplace_back("Retry-After", "0");
   if (refusal.code == RefusalCode::kRateLimited) response.headers.emplace_back("Retry-After", "1");

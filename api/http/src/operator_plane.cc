@@ -151,6 +151,7 @@ HttpResponse SendToLeader(const HttpRequest& request, const std::string& leader)
   problem.status = leader.empty() ? 503 : 307;
   problem.detail = leader.empty() ? "this controller stands by, and no other is known to lead yet"
                                   : absl::StrCat("this controller stands by: ask ", leader);
+  problem.leader = leader;
   HttpResponse response = ProblemResponse(std::move(problem));
   if (leader.empty()) {
     response.headers.emplace_back("Retry-After", "1");

@@ -110,9 +110,11 @@ TEST_F(HttpTransportTest, TheLeaderOfARefusalIsFoundAmongTheAddresses) {
   transport_ = MakeHttpTransport({server_.address(), "http://[::1]:7481", "http://10.0.0.7:7481"},
                                  absl::Seconds(10));
   const auto refuse = [this](const std::string& leader) {
-    const std::string body = R"({"code":"NOT_LEADER","detail":"stands by","epoch":7})";
-    Say("HTTP/1.1 421 Misdirected Request\r\nX-Plimsoll-Leader: " + leader +
-        "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    Problem problem;
+    problem.status = 421;
+    problem.code = "NOT_LEADER";
+    problem.leader = leader;
+    Say(Response("421 Misdirected Request", Encode(problem)));
     const Answer answer = transport_->Exchange(0, MakeSyncRequest(), kPatience);
     EXPECT_EQ(std::get<Refusal>(answer).code, RefusalCode::kNotLeader);
     return transport_->leader();
