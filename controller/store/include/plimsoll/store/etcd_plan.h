@@ -53,8 +53,8 @@ struct EtcdTakeOverOptions {
   std::string prefix = {};
   Leader self = {};
   std::int64_t lease = 0;
-  std::int64_t first_epoch = 1;  // Unix time in milliseconds
-  std::string fresh_log_id = {};      // random
+  std::int64_t first_epoch = 1;   // Unix time in milliseconds
+  std::string fresh_log_id = {};  // random
   OperatorWord word = OperatorWord::kNone;
   EtcdMemory memory = {};
 };
