@@ -31,6 +31,14 @@ absl::Status At(const absl::Status& why, const std::string& endpoint, const std:
           absl::StrCat("etcd at ", endpoint, ", ", path, ": ", std::string(why.message()))};
 }
 
+std::string Explain(httplib::Error error) {
+  const std::string text = httplib::to_string(error);
+  const bool trust = error == httplib::Error::SSLServerVerification ||
+                     error == httplib::Error::SSLLoadingCerts ||
+                     error == httplib::Error::SSLConnection;
+  return trust ? absl::StrCat(text, " (see state.etcd.ca_file, cert_file and key_file)") : text;
+}
+
 class EtcdClient final : public Etcd {
  public:
   EtcdClient(const EtcdAccess& access, absl::Duration call_time_max, const Clock& clock);
@@ -135,6 +143,7 @@ absl::Status EtcdClient::Authenticate(Peer& peer, Instant deadline) {
   token_.clear();
   const absl::StatusOr<std::string> body =
       Send(peer, "/v3/auth/authenticate", internal::AuthenticateJson(user_, password_), deadline);
+  if (absl::IsUnavailable(body.status())) return body.status();
   if (!body.ok()) {
     return {
         body.status().code(),
@@ -160,7 +169,7 @@ absl::StatusOr<std::string> EtcdClient::Send(Peer& peer, const std::string& path
   if (!token_.empty()) headers.emplace("Authorization", token_);
   try {
     const httplib::Result result = client.Post(path.c_str(), headers, body, "application/json");
-    if (!result) return absl::UnavailableError(httplib::to_string(result.error()));
+    if (!result) return absl::UnavailableError(Explain(result.error()));
     if (result->status == kHttpOk) return result->body;
     return internal::ReadEtcdError(result->status, result->body);
   } catch (const std::exception& error) {
