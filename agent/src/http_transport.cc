@@ -28,6 +28,7 @@ constexpr int kStatusRedirection = 300;
 constexpr int kStatusError = 400;
 constexpr int kStatusUnauthenticated = 401;
 constexpr int kStatusForbidden = 403;
+constexpr int kStatusMisdirected = 421;
 constexpr char kSessionsPath[] = "/v1/agent/sessions";
 
 // What may come back in one exchange, and which of it was exceeded.
@@ -258,6 +259,7 @@ class HttpTransport final : public Transport {
   }
 
   void Interrupt() override;
+  std::optional<std::size_t> leader() const override { return leader_; }
 
  private:
   struct Peer {
@@ -276,12 +278,14 @@ class HttpTransport final : public Transport {
                   std::string body, absl::Duration timeout, Decoder decode);
   Answer Send(Peer& peer, httplib::Request& request, absl::Duration timeout, Decoder decode);
   static Answer Understand(const Peer& peer, int status, const std::string& body, Decoder decode);
+  std::optional<std::size_t> FindPeer(const std::string& address) const;
   static NoAnswer Explain(const Peer& peer, httplib::Error error);
   static NoAnswer Failed(const Peer& peer, absl::StatusCode code, const char* what,
                          const std::string& detail);
 
   std::vector<Peer> peers_;
   const std::string token_;
+  std::optional<std::size_t> leader_;
   // The next two are shared by Interrupt() and Exchange().
   std::atomic<bool> interrupted_{false};
   std::atomic<BoundedClient*> sending_{nullptr};  // connected, and busy with an exchange
@@ -318,6 +322,7 @@ Answer HttpTransport::Exchange(std::size_t controller, const char* method, const
                                std::string body, absl::Duration timeout, Decoder decode) {
   PLIMSOLL_CHECK(controller < peers_.size(), "there is no controller of this number");
   Peer& peer = peers_[controller];
+  leader_.reset();
   httplib::Request request;
   request.method = method;
   request.path = path;
@@ -366,6 +371,7 @@ Answer HttpTransport::Send(Peer& peer, httplib::Request& request, absl::Duration
   httplib::Response response;
   httplib::Error error = httplib::Error::Success;
   if (!peer.client->client().send(request, response, error)) return Explain(peer, error);
+  if (response.status == kStatusMisdirected) leader_ = FindPeer(DecodeLeader(body));
   return Understand(peer, response.status, body, decode);
 }
 
@@ -388,6 +394,16 @@ Answer HttpTransport::Understand(const Peer& peer, int status, const std::string
   }
   return Failed(peer, absl::StatusCode::kUnavailable, "answered without a problem document: HTTP ",
                 std::to_string(status));
+}
+
+// Addresses may be written in several ways.
+std::optional<std::size_t> HttpTransport::FindPeer(const std::string& address) const {
+  const std::optional<Address> wanted = ParseAddress(address);
+  for (std::size_t i = 0; wanted.has_value() && i < peers_.size(); ++i) {
+    const std::optional<Address> own = ParseAddress(peers_[i].address);
+    if (own->host == wanted->host && own->port == wanted->port && own->tls == wanted->tls) return i;
+  }
+  return std::nullopt;
 }
 
 NoAnswer HttpTransport::Explain(const Peer& peer, httplib::Error error) {

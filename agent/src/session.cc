@@ -163,7 +163,7 @@ void Session::OnReleased(Instant /*now*/) {
   connected_ = true;
 }
 
-void Session::OnRefused(const Refusal& refusal, Instant now) {
+void Session::OnRefused(const Refusal& refusal, Instant now, std::optional<std::size_t> leader) {
   under_way_ = false;
   switch (refusal.code) {
     case RefusalCode::kSessionUnknown:
@@ -190,9 +190,8 @@ void Session::OnRefused(const Refusal& refusal, Instant now) {
       Succeed(now);
       return;
     case RefusalCode::kNotLeader:
-      // Another one reigns, and will answer: only the jitter that keeps a fleet apart.
-      backoff_ = options_.backoff_min;
-      break;
+      GoToLeader(leader, now);
+      return;
     case RefusalCode::kRateLimited:
     case RefusalCode::kNotReady:
       break;
@@ -342,6 +341,14 @@ void Session::Fail(Instant now) {
   controller_ = (controller_ + 1) % static_cast<std::size_t>(options_.controllers);
   next_at_ = now + random_.Uniform() * backoff_;
   backoff_ = std::min(backoff_ * 2, options_.backoff_max);
+}
+
+// Another one reigns, and will answer: only the jitter that keeps a fleet apart.
+void Session::GoToLeader(std::optional<std::size_t> leader, Instant now) {
+  const std::size_t asked = controller_;
+  backoff_ = options_.backoff_min;
+  Fail(now);
+  if (leader.has_value() && *leader != asked) controller_ = *leader;
 }
 
 void Session::Succeed(Instant next_at) {

@@ -64,7 +64,10 @@ class Session {
   void OnRegistered(const RegisterAnswer& answer, Instant now);
   void OnSynced(const SyncAnswer& answer, Instant now);
   void OnReleased(Instant now);
-  void OnRefused(const Refusal& refusal, Instant now);
+  // `leader` is the index of the address that the refusal named as the leader's, if it is one of
+  // those there are: no other is believed.
+  void OnRefused(const Refusal& refusal, Instant now,
+                 std::optional<std::size_t> leader = std::nullopt);
   // No answer, or none that could be understood.
   void OnUnreachable(Instant now);
   // The owner broke the message off, to send something more urgent.
@@ -122,6 +125,7 @@ class Session {
   void ForgetSession(Instant now);
   void Reset(const Refusal& refusal, Instant now);
   void Fail(Instant now);
+  void GoToLeader(std::optional<std::size_t> leader, Instant now);
   void Succeed(Instant next_at);
 
   SessionOptions options_;

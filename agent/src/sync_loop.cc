@@ -236,7 +236,7 @@ void SyncLoop::Digest(const SendMessage& send, const Answer& answer) {
                      LogTrouble(absl::StrFormat("controller %d refused: %s: %s", send.controller,
                                                 ToString(refusal.code), refusal.detail));
                    }
-                   session_.OnRefused(refusal, now);
+                   session_.OnRefused(refusal, now, transport_->leader());
                  },
                  [&](const NoAnswer& none) {
                    if (absl::IsCancelled(none.why)) {

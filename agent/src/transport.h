@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,6 +33,10 @@ class Transport {
                           absl::Duration timeout) = 0;
   virtual Answer Exchange(std::size_t controller, const ReleaseRequest& message,
                           absl::Duration timeout) = 0;
+
+  // Which of the addresses the last answer named as the leader's, if that was a refusal with
+  // kNotLeader that named one of them. To be called between exchanges.
+  virtual std::optional<std::size_t> leader() const { return std::nullopt; }
 
   // Makes the Exchange() under way return NoAnswer soon, with status kCancelled. If there is none,
   // it is the next one that returns so: a caller that is about to start one is not missed.

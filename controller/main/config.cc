@@ -198,15 +198,29 @@ void ReadTimeseries(MapReader timeseries, ServerOptions& server, Faults& faults)
   }
 }
 
+const char* NameOf(StateMode mode) {
+  switch (mode) {
+    case StateMode::kEtcd:
+      return "ETCD";
+    case StateMode::kMemory:
+      return "MEMORY";
+    case StateMode::kEmbedded:
+      break;
+  }
+  return "EMBEDDED";
+}
+
 void ReadState(MapReader state, Config& config, Faults& faults) {
   state.Word<StateMode>("mode",
-                        {{"embedded", StateMode::kEmbedded}, {"memory", StateMode::kMemory}},
-                        {"etcd"}, config.state_mode);
+                        {{"embedded", StateMode::kEmbedded},
+                         {"etcd", StateMode::kEtcd},
+                         {"memory", StateMode::kMemory}},
+                        {}, config.state_mode);
   state.Text("dir", config.state_dir);
-  state.Later({"etcd"});
+  ReadEtcd(state.Map("etcd"), config.etcd, faults);
   state.Finish();
   if (config.state_dir.empty()) faults.Add("/state/dir", "must be the path of a directory");
-  config.server.state_mode = config.state_mode == StateMode::kMemory ? "MEMORY" : "EMBEDDED";
+  config.server.state_mode = NameOf(config.state_mode);
 }
 
 void ReadConsole(MapReader console, Config& config, Faults& faults) {
@@ -261,7 +275,11 @@ void ReadTop(const YamlNode& root, Profile profile, const VariableLookup& variab
   metrics.Later({"per_instance"});
   metrics.Finish();
   ReadAgents(top.Map("agents"), config, faults);
+  ReadAdvertise(top.Map("advertise"), config.advertise, faults);
   ReadState(top.Map("state"), config, faults);
+  if (config.state_mode == StateMode::kEtcd) {
+    CheckEtcd(config.etcd, config.advertise, config.server, config.core, faults);
+  }
   ReadConsole(top.Map("console"), config, faults);
   MapReader events = top.Map("events");
   events.Whole("keep", config.core.events_keep);
@@ -345,6 +363,9 @@ absl::Status LoadReferences(Config& config) {
   ServerOptions& server = config.server;
   server.access = MakeAccessRules(config.access, server.api, server.agents, *std::move(tokens));
   server.api_rate_limit = config.access.api_rate_limit;
+  absl::StatusOr<std::string> password = LoadEtcdPassword(config.etcd);
+  if (!password.ok()) return password.status();
+  config.etcd_password = *std::move(password);
   if (!config.access.tls.enabled()) return absl::OkStatus();
   absl::StatusOr<TlsMaterial> tls = LoadTls(config.access.tls);
   if (!tls.ok()) return tls.status();

@@ -7,6 +7,7 @@
 #include "controller/config/faults.h"
 #include "controller/config/yaml_tree.h"
 #include "controller/main/access_config.h"
+#include "controller/main/etcd_config.h"
 #include "controller/main/log.h"
 #include "plimsoll/controller/options.h"
 #include "plimsoll/controller/policy.h"
@@ -19,6 +20,7 @@ namespace plimsoll {
 // Where the controller keeps what a restart must find again.
 enum class StateMode {
   kEmbedded,  // SQLite in `state_dir`
+  kEtcd,      // in an etcd that several controllers share, of which one leads
   kMemory,    // nowhere: a restart breaks the quota, so for development only
 };
 
@@ -32,6 +34,9 @@ struct Config {
       true;  // whether the program serves the one it carries, at server.console.base_path
   StateMode state_mode = StateMode::kEmbedded;
   std::string state_dir = "/var/lib/plimsoll";
+  EtcdSettings etcd;
+  std::string etcd_password;  // only after LoadReferences()
+  AdvertiseSettings advertise;
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
   PolicySet policies;

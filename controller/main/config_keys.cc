@@ -93,11 +93,37 @@ std::vector<ConfigKey> ServiceKeys() {
        "Dependencies that one instance may ask for, and that templates may make, all together."},
       {"agents.connections_max", KeyType::kWhole, "12000", nullptr, "1 to 1000000", kRestart,
        "Connections of agents that may be open: more than sessions, for restarts that overlap."},
-      {"state.mode", KeyType::kWord, "embedded", "memory", "embedded|memory", kRestart,
-       "embedded: SQLite in state.dir. memory: for development; a restart forgets who holds what "
-       "and may break quotas."},
+      {"advertise.agents", KeyType::kText, "", nullptr, "", kRestart,
+       "With state.mode etcd: where agents find this controller, as http://host:port or https://; "
+       "where it listens, if it is not given. Agents go there only if it is one of the addresses "
+       "that they have been given."},
+      {"advertise.api", KeyType::kText, "", nullptr, "", kRestart,
+       "With state.mode etcd: where operators find it, likewise. The controllers that stand by "
+       "redirect to it."},
+      {"state.mode", KeyType::kWord, "embedded", "memory", "embedded|etcd|memory", kRestart,
+       "embedded: SQLite in state.dir. etcd: shared by several controllers, of which one leads. "
+       "memory: for development; a restart forgets who holds what and may break quotas."},
       {"state.dir", KeyType::kText, "/var/lib/plimsoll", nullptr, "", kRestart,
        "Directory of the embedded store, on a local file system. Make it once with --init."},
+      {"state.etcd.endpoints", KeyType::kTexts, "[]", nullptr, "", kRestart,
+       "Where etcd's members serve clients, as http://host:port or https://. All of them: the next "
+       "is asked when one fails."},
+      {"state.etcd.prefix", KeyType::kText, "/plimsoll", nullptr, "", kRestart,
+       "What the names of all keys begin with. Fleets that share an etcd need one each."},
+      {"state.etcd.lease", KeyType::kDuration, "5s", nullptr, "whole seconds, 2s to 1m", kRestart,
+       "How long a controller that fell silent still counts as the leader. Shorter elects sooner; "
+       "longer rides out pauses. With a second for the election it must end before agents.lease - "
+       "agents.hold_max - 1s."},
+      {"state.etcd.ca_file", KeyType::kText, "", nullptr, "", kRestart,
+       "Who may vouch for etcd's certificate, as PEM; the system's authorities otherwise."},
+      {"state.etcd.cert_file", KeyType::kText, "", nullptr, "", kRestart,
+       "The certificate that this controller shows to etcd. With state.etcd.key_file, or neither."},
+      {"state.etcd.key_file", KeyType::kText, "", nullptr, "", kRestart,
+       "The key of that certificate, as PEM without a passphrase."},
+      {"state.etcd.user", KeyType::kText, "", nullptr, "", kRestart,
+       "The user at an etcd with authentication. With state.etcd.password_file, or neither."},
+      {"state.etcd.password_file", KeyType::kText, "", nullptr, "", kRestart,
+       "A file that holds the user's password."},
       {"events.keep", KeyType::kWhole, "10000", nullptr, "1 to 1000000", kRestart,
        "Newest events that /v1/events can tell: some hours of a busy fleet."},
       {"timeseries.step", KeyType::kDuration, "5s", nullptr, "1s to 10m", kRestart,

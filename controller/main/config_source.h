@@ -33,6 +33,8 @@ class ConfigSource {
         access_(access),
         logger_(logger) {}
 
+  // The configuration as it was accepted last.
+  const Config& accepted() const { return *running_; }
   bool has_file() const { return load_ != nullptr; }
   FileReading Reread() const;
   std::vector<ChangeFault> Check(const std::string& text) const;

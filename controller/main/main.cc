@@ -85,6 +85,10 @@ int Init(const Config& config) {
     Print(stderr, "state.mode is memory: there is no store to make\n");
     return kExitFailure;
   }
+  if (config.state_mode == StateMode::kEtcd) {
+    Print(stderr, "state.mode is etcd: the first controller makes what it needs there\n");
+    return kExitFailure;
+  }
   const absl::StatusOr<std::string> id = InitSqliteStore(config.state_dir);
   if (!id.ok()) {
     Print(stderr, absl::StrCat(std::string(id.status().message()), "\n"));

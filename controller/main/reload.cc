@@ -144,6 +144,16 @@ Settings FixedSettingsOf(const Config& config) {
   settings["agents.sessions_max"] = absl::StrCat(config.core.sessions_max);
   settings["agents.dependencies_max"] = absl::StrCat(config.core.dependencies_max);
   settings["state.mode"] = config.server.state_mode;
+  settings["state.etcd.endpoints"] = absl::StrJoin(config.etcd.endpoints, ", ");
+  settings["state.etcd.prefix"] = config.etcd.prefix;
+  settings["state.etcd.lease"] = Text(config.etcd.lease);
+  settings["state.etcd.ca_file"] = config.etcd.ca_file;
+  settings["state.etcd.cert_file"] = config.etcd.cert_file;
+  settings["state.etcd.key_file"] = config.etcd.key_file;
+  settings["state.etcd.user"] = config.etcd.user;
+  settings["state.etcd.password_file"] = config.etcd.password_file;
+  settings["advertise.agents"] = config.advertise.agents;
+  settings["advertise.api"] = config.advertise.api;
   settings["state.dir"] = config.state_dir;
   settings["events.keep"] = absl::StrCat(config.core.events_keep);
   settings["log.level"] = std::string(ToString(config.log_level));

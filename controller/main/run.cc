@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -18,6 +21,8 @@
 #include "absl/strings/str_format.h"
 #include "controller/main/config_schema.h"
 #include "controller/main/config_source.h"
+#include "controller/main/current_book.h"
+#include "controller/main/reign_loop.h"
 #include "controller/main/running_access.h"
 #include "controller/main/service_notifier.h"
 #include "controller/main/signals.h"
@@ -26,6 +31,8 @@
 #include "plimsoll/console/embedded_console.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
+#include "plimsoll/store/etcd_client.h"
+#include "plimsoll/store/etcd_store.h"
 #include "plimsoll/store/memory_store.h"
 #include "plimsoll/store/sqlite_store.h"
 
@@ -74,6 +81,11 @@ absl::Status WritePortFile(const std::string& path, const Server& server) {
                                              "': ", std::generic_category().message(errno)));
 }
 
+const char* Show(const Config& config) {
+  if (config.state_mode == StateMode::kEtcd) return "etcd";
+  return config.state_mode == StateMode::kMemory ? "memory" : config.state_dir.c_str();
+}
+
 void LogDependencies(const Config& config, const Logger& logger) {
   PolicySet policies = config.policies;
   // No name has a wildcard.
@@ -101,24 +113,25 @@ void LogDependencies(const Config& config, const Logger& logger) {
   }
 }
 
-void LogStart(const Config& config, const StoreState& state, const Server& server,
-              const Logger& logger) {
-  logger.Info("listening",
-              {{"api", Show(config.server.api, server.api_port())},
-               {"agents", Show(config.server.agents, server.agent_port())},
-               {"version", config.server.version},
-               {"config_hash", config.server.config_hash},
-               {"state", config.state_mode == StateMode::kMemory ? "memory" : config.state_dir},
-               {"epoch", absl::StrCat(state.epoch.value)},
-               {"store", std::string(ToString(state.condition))},
-               {"inherited_bounds", absl::StrCat(state.bounds.size())},
-               {"lease", absl::FormatDuration(config.core.lease)},
-               {"hold_max", absl::FormatDuration(config.core.hold_max)},
-               {"sync_min", absl::FormatDuration(config.core.sync_min)},
-               {"tick", absl::FormatDuration(config.core.tick)},
-               {"clock_drift", absl::StrCat(config.core.clock_rate_error)},
-               {"sessions_max", absl::StrCat(config.core.sessions_max)},
-               {"dependencies", absl::StrCat(config.policies.size())}});
+void LogState(const StoreState& state, const Logger& logger) {
+  logger.Info("this controller leads", {{"epoch", absl::StrCat(state.epoch.value)},
+                                        {"store", std::string(ToString(state.condition))},
+                                        {"inherited_bounds", absl::StrCat(state.bounds.size())}});
+}
+
+void LogStart(const Config& config, const Server& server, const Logger& logger) {
+  logger.Info("listening", {{"api", Show(config.server.api, server.api_port())},
+                            {"agents", Show(config.server.agents, server.agent_port())},
+                            {"version", config.server.version},
+                            {"config_hash", config.server.config_hash},
+                            {"state", Show(config)},
+                            {"lease", absl::FormatDuration(config.core.lease)},
+                            {"hold_max", absl::FormatDuration(config.core.hold_max)},
+                            {"sync_min", absl::FormatDuration(config.core.sync_min)},
+                            {"tick", absl::FormatDuration(config.core.tick)},
+                            {"clock_drift", absl::StrCat(config.core.clock_rate_error)},
+                            {"sessions_max", absl::StrCat(config.core.sessions_max)},
+                            {"dependencies", absl::StrCat(config.policies.size())}});
   LogDependencies(config, logger);
   if (config.state_mode == StateMode::kMemory) {
     logger.Warning("state is in memory: a restart forgets who holds what and may break quotas");
@@ -209,9 +222,11 @@ std::string StatusLine(const Config& config, const Server& server) {
                       " and the API at ", Show(config.server.api, server.api_port()));
 }
 
-void ServeUntilTold(const RunOptions& options, const std::string& status, Server& server,
-                    RunningAccess& access, const ServiceNotifier& service, const Logger& logger,
-                    const Clock& clock) {
+// `failed`, which may be empty, tells why it is of no use to go on.
+absl::Status ServeUntilTold(const RunOptions& options, const std::string& status, Server& server,
+                            RunningAccess& access, const std::function<absl::Status()>& failed,
+                            const ServiceNotifier& service, const Logger& logger,
+                            const Clock& clock) {
   Watchdog watchdog(options.watchdog, [&server](std::function<void()> answered) {
     server.AskThreads(std::move(answered));
   });
@@ -227,10 +242,141 @@ void ServeUntilTold(const RunOptions& options, const std::string& status, Server
     } else if (signal != 0) {
       logger.Info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       WarnUnless(service.Stopping(), logger);
-      return;
+      return absl::OkStatus();
     }
     access.LookAtTokens();
+    if (!failed) continue;
+    if (absl::Status failure = failed(); !failure.ok()) return failure;
   }
+}
+
+ServerOptions OptionsOf(const Config& config, Operations& operations, const Logger& logger) {
+  ServerOptions options = config.server;
+  if (config.console) {
+    options.console = EmbeddedConsole();
+    options.console.base_path = config.server.console.base_path;
+  }
+  options.config.entries = config.entries;
+  options.config_schema = SchemaText();
+  options.operations = &operations;
+  options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
+  return options;
+}
+
+absl::Status Start(Server& server) {
+  const absl::Status started = server.Start();
+  if (started.ok()) return started;
+  return absl::UnavailableError(
+      absl::StrCat(std::string(started.message()),
+                   "; stop what listens there, or choose another address under listen"));
+}
+
+// From when it is bound until it has stopped.
+absl::Status Serve(const Config& config, const RunOptions& options, Server& server,
+                   RunningAccess& access, const std::function<absl::Status()>& failed,
+                   const ServiceNotifier& service, const Logger& logger, const Clock& clock) {
+  if (options.announce) Announce(config, server);
+  WarnIfOpen(config, logger);
+  LogCertificate(config.server.tls, logger, clock);
+  const std::string& ports = options.port_path;
+  absl::Status served = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
+  if (served.ok()) {
+    served = ServeUntilTold(options, StatusLine(config, server), server, access, failed, service,
+                            logger, clock);
+  }
+  LetSignalsKill();
+  return served;
+}
+
+// With what operators have set, which holds from the first grant.
+std::unique_ptr<Core> MakeCore(const Config& config, const PolicyBook& book,
+                               const StoreState& state, const Logger& logger, const Clock& clock) {
+  for (const std::string& notice : book.notices()) logger.Warning(notice);
+  CoreOptions options = config.core;
+  options.seed = Random::FromEntropy().Next();
+  const PolicyEvent in_force = book.InForce();
+  auto core =
+      std::make_unique<Core>(options, in_force.policies, state, clock.Now(), in_force.templates);
+  core->Apply(in_force, clock.Now());
+  return core;
+}
+
+std::string UrlOf(const Config& config, const std::string& advertised, const ListenAddress& listen,
+                  std::uint16_t port) {
+  if (!advertised.empty()) return advertised;
+  const bool tls = config.server.tls.context != nullptr;
+  return absl::StrCat(tls ? "https://" : "http://", Show(listen, port));
+}
+
+EtcdStoreOptions StoreOptions(const Config& config, const RunOptions& options, const Server& server,
+                              const Logger& logger) {
+  EtcdStoreOptions store;
+  store.prefix = config.etcd.prefix;
+  store.lease = config.etcd.lease;
+  store.word = options.word;
+  // Of this process: a restart at the same address is somebody else.
+  store.self.id = absl::StrFormat("%016x", Random::FromEntropy().Next());
+  store.self.agents =
+      UrlOf(config, config.advertise.agents, config.server.agents, server.agent_port());
+  store.self.api = UrlOf(config, config.advertise.api, config.server.api, server.api_port());
+  store.on_trouble = [&logger](const std::string& line) { logger.Warning(line); };
+  return store;
+}
+
+std::function<std::unique_ptr<Etcd>()> EtcdFactory(const Config& config, const Clock& clock) {
+  const EtcdSettings& etcd = config.etcd;
+  const EtcdAccess access{etcd.endpoints, etcd.ca_file, etcd.cert_file,
+                          etcd.key_file,  etcd.user,    config.etcd_password};
+  return [access, call = EtcdCallTimeMax(etcd.lease), &clock] {
+    return MakeEtcdClient(access, call, clock);
+  };
+}
+
+// One of several controllers: it serves at once, and leads when it is elected.
+absl::Status RunElected(const Config& config, const RunOptions& options,
+                        const ServiceNotifier& service, const Logger& logger, const Clock& clock) {
+  RunningAccess access(config, logger);
+  const ConfigSource source(config, options.config_name, options.load, options.parse, access,
+                            logger);
+  const auto make_book = [&](const std::vector<Document>& documents) {
+    PolicyBookOptions book = BookOptions(config, options, source, logger);
+    const Config& accepted = source.accepted();
+    book.file_policies = accepted.policies;
+    book.file_templates = accepted.templates;
+    book.observe_all = accepted.observe_all;
+    return std::make_unique<PolicyBook>(std::move(book), documents, clock.WallTime());
+  };
+  CurrentBook book(make_book({}));
+  // The server is there before the leadership, which must know its ports, and asks it from then on.
+  std::unique_ptr<Leadership> leadership;
+  std::optional<ReignLoop> loop;
+  std::atomic<bool> ready = false;
+  ServerOptions server_options = OptionsOf(config, book, logger);
+  server_options.leader = [&] { return ready ? leadership->leader() : std::nullopt; };
+  server_options.on_deposed = [&](const std::string& why, std::optional<Epoch> seen) {
+    loop->Deposed(why, seen);
+  };
+  Server server(server_options, clock);
+  access.Attach(server);
+  if (absl::Status started = Start(server); !started.ok()) return started;
+  leadership = MakeEtcdLeadership(StoreOptions(config, options, server, logger),
+                                  EtcdFactory(config, clock), clock, Random::FromEntropy());
+  ready = true;
+  LogStart(config, server, logger);
+  const ReignLoop::Parts parts = {.begin =
+                                      [&](const StoreState& state) {
+                                        book.Replace(make_book(state.documents));
+                                        return MakeCore(config, book.book(), state, logger, clock);
+                                      },
+                                  .end = [&] { book.Replace(make_book({})); }};
+  loop.emplace(*leadership, server, parts, logger, clock);
+  loop->Start();
+  const absl::Status served = Serve(
+      config, options, server, access, [&] { return loop->failure(); }, service, logger, clock);
+  loop->Stop();
+  server.Stop();
+  loop->Resign();
+  return served;
 }
 
 }  // namespace
@@ -239,6 +385,9 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
                            const Clock& clock) {
   WarnOfFewFiles(config, logger);
   const ServiceNotifier service = OpenNotifier(options.notify_socket, logger);
+  if (config.state_mode == StateMode::kEtcd) {
+    return RunElected(config, options, service, logger, clock);
+  }
   absl::StatusOr<std::unique_ptr<Store>> store = OpenStore(config, options.word, clock);
   if (!store.ok()) return store.status();
   const absl::StatusOr<StoreState> state = (*store)->TakeOver();
@@ -246,45 +395,19 @@ absl::Status RunController(const Config& config, const RunOptions& options, cons
 
   // What the previous reign has granted is held from now on, so not from an instant before.
   clock.Refresh();
-  CoreOptions core_options = config.core;
-  core_options.seed = Random::FromEntropy().Next();
   RunningAccess access(config, logger);
   const ConfigSource source(config, options.config_name, options.load, options.parse, access,
                             logger);
   PolicyBook book(BookOptions(config, options, source, logger), state->documents, clock.WallTime());
-  for (const std::string& notice : book.notices()) logger.Warning(notice);
-  const PolicyEvent in_force = book.InForce();
-  Core core(core_options, in_force.policies, *state, clock.Now(), in_force.templates);
-  // No agent has been heard yet: overrides hold from the first grant.
-  core.Apply(in_force, clock.Now());
-  ServerOptions server_options = config.server;
-  if (config.console) {
-    server_options.console = EmbeddedConsole();
-    server_options.console.base_path = config.server.console.base_path;
-  }
-  server_options.config.entries = config.entries;
-  server_options.config_schema = SchemaText();
-  server_options.operations = &book;
-  server_options.on_notice = [&logger](const LogEvent& event) { LogNotice(event, logger); };
-  Server server(server_options, core, **store, clock);
+  const std::unique_ptr<Core> core = MakeCore(config, book, *state, logger, clock);
+  Server server(OptionsOf(config, book, logger), *core, **store, clock);
   access.Attach(server);
-  if (const absl::Status started = server.Start(); !started.ok()) {
-    return absl::UnavailableError(
-        absl::StrCat(std::string(started.message()),
-                     "; stop what listens there, or choose another address under listen"));
-  }
-  LogStart(config, *state, server, logger);
-  if (options.announce) Announce(config, server);
-  WarnIfOpen(config, logger);
-  LogCertificate(config.server.tls, logger, clock);
-  const std::string& ports = options.port_path;
-  absl::Status written = ports.empty() ? absl::OkStatus() : WritePortFile(ports, server);
-  if (written.ok()) {
-    ServeUntilTold(options, StatusLine(config, server), server, access, service, logger, clock);
-  }
-  LetSignalsKill();
+  if (absl::Status started = Start(server); !started.ok()) return started;
+  LogStart(config, server, logger);
+  LogState(*state, logger);
+  absl::Status served = Serve(config, options, server, access, {}, service, logger, clock);
   server.Stop();
-  return written;
+  return served;
 }
 
 }  // namespace plimsoll

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -62,6 +63,8 @@ class PolicyBook final : public Operations {
   // All that holds now.
   PolicyEvent InForce() const;
   const std::vector<std::string>& notices() const { return notices_; }
+  // How the file was read before this book was made.
+  void set_config(ConfigFacts config) { config_ = std::move(config); }
 
   ChangePlan Plan(const ChangeRequest& request, absl::Time now) override;
   std::optional<ChangePlan> Expire(absl::Time now) override;

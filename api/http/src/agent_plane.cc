@@ -46,12 +46,13 @@ HttpResponse ForeignSession() {
                          "another agent opened this session: register one of your own");
 }
 
-HttpResponse ToResponse(const Refusal& refusal) {
+HttpResponse ToResponse(const Refusal& refusal, const std::string& leader) {
   Problem problem;
   problem.status = HttpStatus(refusal.code);
   problem.code = std::string(ToString(refusal.code));
   problem.detail = refusal.detail;
   problem.epoch = refusal.epoch;
+  problem.leader = leader;
   HttpResponse response = ProblemResponse(std::move(problem));
   // A controller that goes away sends agents to the next one at once.
   if (refusal.code == RefusalCode::kNotReady) response.headers.emplace_back("Retry-After", "0");
@@ -173,7 +174,8 @@ HttpResponse AgentPlane::Answer(const Released& released, const Owner& owner) {
 
 HttpResponse AgentPlane::Answer(const Refusal& refusal, const Owner& owner) {
   if (refusal.code == RefusalCode::kSessionUnknown) owners_.Forget(owner.session);
-  return ToResponse(refusal);
+  const bool elsewhere = refusal.code == RefusalCode::kNotLeader;
+  return ToResponse(refusal, elsewhere ? driver_.leader().agents : "");
 }
 
 // Sessions end in the core without a word to this plane: what is left of them is looked for when

@@ -39,7 +39,12 @@ void ChangeQueue::Next() {
 }
 
 void ChangeQueue::Carry(std::shared_ptr<ChangePlan> plan, Done done) {
-  const auto settle = [this, plan, done = std::move(done)](const absl::Status& written) {
+  const auto settle = [this, plan, done = std::move(done),
+                       generation = generation_](const absl::Status& written) {
+    if (generation != generation_) {
+      RefuseUnwritten(absl::FailedPreconditionError("leadership has changed meanwhile"), *plan);
+      return Finish(plan, done);
+    }
     operations_.Settle(written);
     if (!written.ok() && !plan->regardless) {
       RefuseUnwritten(written, *plan);

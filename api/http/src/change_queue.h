@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -39,6 +40,8 @@ class ChangeQueue {
   void Refresh(std::function<void()> then) { host_.Tell({}, std::move(then)); }
   // Ends what has expired, if nothing else is under way. To be called about once a second.
   void Tick();
+  // The operations have forgotten what was planned: the change that is under way is refused.
+  void Restart() { ++generation_; }
 
  private:
   struct Change {
@@ -55,6 +58,7 @@ class ChangeQueue {
   const Clock& clock_;
   std::deque<Change> waiting_;
   bool busy_ = false;
+  std::int64_t generation_ = 0;
 };
 
 }  // namespace plimsoll::internal

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "plimsoll/controller/event_log.h"
+#include "plimsoll/controller/leadership.h"
 #include "plimsoll/controller/snapshot.h"
 #include "plimsoll/controller/trial.h"
 
@@ -33,6 +34,16 @@ class ControllerView {
   // The page of /metrics for a snapshot.
   virtual std::string Metrics(std::shared_ptr<const Snapshot> snapshot) = 0;
   virtual bool shutting_down() const = 0;
+
+  // Whether this controller leads, and who does, as far as is known. `leader` has a value only with
+  // a store that changes hands.
+  struct Leading {
+    bool self = true;
+    std::optional<Leader> leader = {};
+
+    bool known() const { return self || leader.has_value(); }
+  };
+  virtual Leading leading() const { return {}; }
 };
 
 }  // namespace plimsoll::internal

@@ -17,15 +17,43 @@ constexpr EventType kNotices[] = {
 
 }  // namespace
 
-CoreDriver::CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write,
-                       Notice notice)
-    : core_(core), clock_(clock), write_(std::move(write)), notice_(std::move(notice)) {}
+CoreDriver::CoreDriver(Core* core, const Clock& clock, Host host)
+    : core_(core), clock_(clock), host_(std::move(host)), made_at_(clock.Now()) {}
+
+void CoreDriver::Lead(std::unique_ptr<Core> core) {
+  own_ = std::move(core);
+  core_ = own_.get();
+  told_ = {};
+  snapshot_.reset();
+  TellNotices();
+}
+
+// What the books say does not count any more.
+void CoreDriver::StandBy() {
+  if (core_ == nullptr) return;
+  epoch_ = core_->epoch();
+  core_ = nullptr;
+  own_.reset();
+  snapshot_.reset();
+  std::vector<RequestId> waiting;
+  waiting.reserve(waiting_.size());
+  for (const auto& [request, reply] : waiting_) waiting.push_back(request);
+  for (const RequestId request : waiting) Answer(request, SentElsewhere());
+}
+
+CoreDriver::Body CoreDriver::SentElsewhere() const {
+  return Refusal{RefusalCode::kNotLeader, "this controller stands by", epoch_};
+}
 
 template <typename EventType, typename Message>
 RequestId CoreDriver::SendEvent(Message message, Reply reply) {
   const RequestId request(++requests_);
   waiting_.emplace(request, std::move(reply));
-  Apply(EventType{request, std::move(message)});
+  if (core_ == nullptr) {
+    Answer(request, SentElsewhere());
+  } else {
+    Apply(EventType{request, std::move(message)});
+  }
   return request;
 }
 
@@ -47,6 +75,10 @@ void CoreDriver::Written(WriteId write, const absl::Status& status) {
   Apply(WrittenEvent{write, status});
 }
 
+void CoreDriver::Confirmed(ConfirmId confirm, const absl::Status& status) {
+  Apply(ConfirmedEvent{confirm, status});
+}
+
 void CoreDriver::Tell(const std::vector<Event>& events) {
   for (const Event& event : events) Apply(event);
   snapshot_.reset();
@@ -59,7 +91,14 @@ void CoreDriver::Shutdown() { Apply(ShutdownEvent{}); }
 std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
   const Instant now = clock_.Now();
   if (!snapshot_ || now - snapshot_->at > kSnapshotAgeMax) {
-    Snapshot snapshot = core_.TakeSnapshot(now);
+    Snapshot snapshot;
+    if (core_ == nullptr) {
+      snapshot.epoch = epoch_;
+      snapshot.at = now;
+      snapshot.started_at = made_at_;
+    } else {
+      snapshot = core_->TakeSnapshot(now);
+    }
     snapshot.event_times = event_times_;
     snapshot_ = std::make_shared<const Snapshot>(std::move(snapshot));
   }
@@ -72,38 +111,51 @@ std::shared_ptr<const Snapshot> CoreDriver::TakeSnapshot() {
 }
 
 void CoreDriver::Apply(const Event& event) {
+  if (core_ == nullptr) return;
   // After a suspend the first event may come before the first tick: holds must not start in the
   // past.
   clock_.Refresh();
   const Instant began = clock_.Now();
-  std::vector<Action> actions = core_.Apply(event, began);
+  std::vector<Action> actions = core_->Apply(event, began);
   event_times_.Record(clock_.Now() - began);
-  for (Action& action : actions) {
-    if (auto* write = std::get_if<WriteAction>(&action)) {
-      write_(std::move(*write));
-      continue;
-    }
-    PLIMSOLL_CHECK(std::holds_alternative<ReplyAction>(action),
-                   "the stores of this server are exclusive: there is nothing to confirm");
-    const auto& reply = std::get<ReplyAction>(action);
-    const auto found = waiting_.find(reply.request);
-    if (found == waiting_.end()) continue;
-    const Reply call = std::move(found->second);
-    waiting_.erase(found);
-    call(reply.body);
-  }
+  for (Action& action : actions) Do(std::move(action), event);
   TellNotices();
 }
 
+void CoreDriver::Do(Action action, const Event& event) {
+  if (auto* write = std::get_if<WriteAction>(&action)) return host_.write(std::move(*write));
+  if (auto* reply = std::get_if<ReplyAction>(&action)) {
+    return Answer(reply->request, reply->body);
+  }
+  PLIMSOLL_CHECK(host_.confirm != nullptr, "an exclusive store has nothing to confirm");
+  if (const auto* confirm = std::get_if<ConfirmAction>(&action)) return host_.confirm(*confirm);
+  const auto* const sync = std::get_if<SyncEvent>(&event);
+  const bool later = sync != nullptr && sync->message.epoch > core_->epoch();
+  host_.deposed(std::get<DeposedAction>(action).why,
+                later ? std::optional(sync->message.epoch) : std::nullopt);
+}
+
+Leader CoreDriver::leader() const {
+  return host_.leader ? host_.leader().value_or(Leader{}) : Leader{};
+}
+
+void CoreDriver::Answer(RequestId request, const Body& body) {
+  const auto found = waiting_.find(request);
+  if (found == waiting_.end()) return;
+  const Reply call = std::move(found->second);
+  waiting_.erase(found);
+  call(body);
+}
+
 void CoreDriver::TellNotices() {
-  if (!notice_) return;
+  if (!host_.notice || core_ == nullptr) return;
   for (const EventType type : kNotices) {
     std::int64_t& told = told_[static_cast<std::size_t>(type)];
     const std::int64_t fresh =
-        core_.log().total(type) - std::exchange(told, core_.log().total(type));
+        core_->log().total(type) - std::exchange(told, core_->log().total(type));
     if (fresh <= 0) continue;
-    const std::vector<LogEvent> events = core_.log().Find({.type = type}, static_cast<int>(fresh));
-    for (auto event = events.rbegin(); event != events.rend(); ++event) notice_(*event);
+    const std::vector<LogEvent> events = core_->log().Find({.type = type}, static_cast<int>(fresh));
+    for (auto event = events.rbegin(); event != events.rend(); ++event) host_.notice(*event);
   }
 }
 

@@ -3,28 +3,42 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "plimsoll/controller/core.h"
+#include "plimsoll/controller/leadership.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/duration_histogram.h"
 
 namespace plimsoll::internal {
 
-// Feeds the core and does what it asks: replies go to whoever waits, writes to the store's thread.
-// The only user of the core while the server runs. Confined to the core's thread.
+// Feeds the core and does what it asks: replies go to whoever waits, writes and confirmations to
+// the store's threads. The only user of the core while the server runs. Without a core it stands
+// by: agents are sent to the controller that leads. Confined to the core's thread.
 class CoreDriver {
  public:
   using Body = decltype(ReplyAction::body);
   using Reply = std::function<void(const Body& body)>;
 
-  using Notice = std::function<void(const LogEvent& event)>;
+  // What the driver does not do itself. All must return at once.
+  struct Host {
+    std::function<void(WriteAction)> write;  // leads to a Written() later
+    std::function<void(ConfirmAction)>
+        confirm;  // leads to a Confirmed(); not with exclusive stores
+    // Likewise. With the later epoch that an agent knows of, if that is why.
+    std::function<void(const std::string& why, std::optional<Epoch> seen)> deposed;
+    std::function<std::optional<Leader>()> leader = {};      // likewise; may be empty
+    std::function<void(const LogEvent& event)> notice = {};  // what operators must not miss
+  };
 
-  // Core and clock must outlive the driver. `write` must return at once and lead to a Written()
-  // later. `notice`, which may be empty, is told of events that operators must not miss.
-  CoreDriver(Core& core, const Clock& clock, std::function<void(WriteAction)> write,
-             Notice notice = {});
+  // `core`, which may be null, and clock must outlive the driver.
+  CoreDriver(Core* core, const Clock& clock, Host host);
+
+  // A reign begins, with a core that is the driver's, or ends. Who waits is sent to the new leader.
+  void Lead(std::unique_ptr<Core> core);
+  void StandBy();
 
   // `reply` may be called before these return, later, or never if the request is abandoned.
   RequestId Send(RegisterRequest message, Reply reply);
@@ -33,6 +47,7 @@ class CoreDriver {
   void Abandon(RequestId request);
 
   void Written(WriteId write, const absl::Status& status);
+  void Confirmed(ConfirmId confirm, const absl::Status& status);
   // What operators have changed; the next snapshot shows it.
   void Tell(const std::vector<Event>& events);
   void Tick();
@@ -42,10 +57,13 @@ class CoreDriver {
   std::shared_ptr<const Snapshot> GetSnapshot();
   // Of this very moment, for what must not be 200 ms old.
   std::shared_ptr<const Snapshot> TakeSnapshot();
-  const EventLog& log() const { return core_.log(); }
-  const Core& core() const { return core_; }
-  // Of this reign.
-  Epoch epoch() const { return core_.epoch(); }
+  const EventLog& log() const { return core_ == nullptr ? no_log_ : core_->log(); }
+  // Where agents are sent; with empty addresses if nobody knows.
+  Leader leader() const;
+  // Of this reign, or of the last that was its own; 0 if there was none.
+  Epoch epoch() const { return core_ == nullptr ? epoch_ : core_->epoch(); }
+  // Null while another controller reigns.
+  const Core* core() const { return core_; }
 
   static constexpr absl::Duration kSnapshotAgeMax = absl::Milliseconds(200);
 
@@ -53,12 +71,18 @@ class CoreDriver {
   template <typename EventType, typename Message>
   RequestId SendEvent(Message message, Reply reply);
   void Apply(const Event& event);
+  void Do(Action action, const Event& event);
+  void Answer(RequestId request, const Body& body);
+  Body SentElsewhere() const;
   void TellNotices();
 
-  Core& core_;
+  std::unique_ptr<Core> own_;
+  Core* core_;
   const Clock& clock_;
-  const std::function<void(WriteAction)> write_;
-  const Notice notice_;
+  const Host host_;
+  const Instant made_at_;
+  Epoch epoch_;
+  const EventLog no_log_{Epoch(), 1};
   std::array<std::int64_t, kEventTypes> told_{};
   absl::flat_hash_map<RequestId, Reply> waiting_;
   std::int64_t requests_ = 0;

@@ -39,9 +39,12 @@ HealthReport Report(const std::string& what, const std::vector<Check>& checks, b
 HealthReport CheckLive(bool verbose) { return Report("livez", {{"ping", true}}, verbose, ""); }
 
 HealthReport CheckReady(const HealthInput& input, bool verbose, const std::string& exclude) {
-  const std::vector<Check> checks = {
-      {"ping", !input.shutting_down}, {"config", true}, {"state", true},
-      {"store", input.store_ok},      {"leader", true}, {"learning", true, false, input.learning}};
+  const std::vector<Check> checks = {{"ping", !input.shutting_down},
+                                     {"config", true},
+                                     {"state", true},
+                                     {"store", input.store_ok},
+                                     {"leader", input.leader_known},
+                                     {"learning", true, false, input.learning}};
   return Report("readyz", checks, verbose, exclude);
 }
 

@@ -7,6 +7,7 @@ namespace plimsoll::internal {
 struct HealthInput {
   bool store_ok = true;
   bool shutting_down = false;
+  bool leader_known = true;
   // What is being learned and for how long, for people; empty if nothing is. Fails nothing.
   std::string learning = {};
 };

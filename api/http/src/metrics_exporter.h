@@ -23,6 +23,7 @@ struct LoadFacts {
 // What a scrape is made of.
 struct MetricsInput {
   std::shared_ptr<const Snapshot> snapshot;
+  bool leads = true;
   PlaneCounts api;
   PlaneCounts agent;
   DurationHistogram store_writes;

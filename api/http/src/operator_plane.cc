@@ -1,5 +1,7 @@
 #include "api/http/src/operator_plane.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "api/http/src/openapi.h"
 #include "api/http/src/paging.h"
 #include "api/http/src/replies.h"
+#include "api/http/src/stand_by.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -98,6 +101,9 @@ std::optional<DependencyFacts> OperatorPlane::FactsOf(const DependencyId& name) 
 ServerFacts OperatorPlane::Facts() const {
   ServerFacts facts = facts_;
   facts.config_hash = config_hash();
+  const ControllerView::Leading leading = controller_.leading();
+  facts.leads = leading.self;
+  facts.leader = leading.leader.value_or(Leader{}).api;
   return facts;
 }
 
@@ -212,7 +218,23 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
                                     "pages of other sites must not change anything here"));
     return kNoRoute;
   }
-  return router_.Dispatch(request, exchange);
+  const ControllerView::Leading leading = controller_.leading();
+  if (leading.self) return router_.Dispatch(request, exchange);
+  return StandBy(request, leading.leader.value_or(Leader{}).api, exchange);
+}
+
+// What only the leader knows or does is asked of the leader.
+const char* OperatorPlane::StandBy(const HttpRequest& request, const std::string& leader,
+                                   const ExchangePtr& exchange) {
+  const auto inner = std::make_shared<Exchange>();
+  inner->OnReply([answered = inner.get(), exchange, leader] {
+    HttpResponse response = answered->TakeResponse();
+    response.headers.emplace_back("X-Plimsoll-Leader", leader.empty() ? "unknown" : leader);
+    exchange->Reply(std::move(response));
+  });
+  if (AnswersWhileStandingBy(request)) return router_.Dispatch(request, inner);
+  inner->Reply(SendToLeader(request, leader));
+  return kNoRoute;
 }
 
 bool OperatorPlane::CheckRate(const HttpRequest& request, Exchange& exchange) {
@@ -273,6 +295,7 @@ void OperatorPlane::Ready(const RoutedRequest& routed, const ExchangePtr& exchan
   }
   WithSnapshot(exchange, [this, verbose, exclude](const SnapshotPtr& snapshot) {
     const HealthInput input{.store_ok = snapshot->store_ok,
+                            .leader_known = controller_.leading().known(),
                             .learning = LearningText(*snapshot, clock_.Now())};
     return HealthResponse(CheckReady(input, verbose, exclude));
   });

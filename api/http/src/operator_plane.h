@@ -51,6 +51,11 @@ class OperatorPlane final : public HttpService {
   void Poll();
   // Ends the streams; no others begin.
   void Shutdown() { watch_.Shutdown(); }
+  // A reign has begun or ended: streams end, and a change under way is refused.
+  void Restart() {
+    watch_.Restart();
+    if (changes_ != nullptr) changes_->Restart();
+  }
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(500);
 
   // Of the configuration in force.
@@ -82,6 +87,8 @@ class OperatorPlane final : public HttpService {
   // Makes the answer once the snapshot is there.
   using Render = std::function<HttpResponse(const SnapshotPtr& snapshot)>;
 
+  const char* StandBy(const HttpRequest& request, const std::string& leader,
+                      const ExchangePtr& exchange);
   // False if the caller is too fast; then it is answered.
   bool CheckRate(const HttpRequest& request, Exchange& exchange);
   std::vector<Route> Routes(const Console& console);

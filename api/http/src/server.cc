@@ -19,7 +19,7 @@
 #include "api/http/src/http_listener.h"
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/operator_plane.h"
-#include "api/http/src/store_writer.h"
+#include "api/http/src/reign_threads.h"
 #include "plimsoll/core/mutex.h"
 
 namespace plimsoll {
@@ -36,6 +36,10 @@ class Countdown {
     const MutexLock lock(mutex_);
     --count_;
     changed_.NotifyAll();
+  }
+  void Wait() {
+    const MutexLock lock(mutex_);
+    while (count_ > 0) changed_.Wait(mutex_);
   }
   void WaitUntil(Instant deadline, const Clock& clock) {
     const MutexLock lock(mutex_);
@@ -58,6 +62,8 @@ internal::Authenticator ApiAuthenticator(const AccessRules& rules) {
   return {std::make_shared<const AccessRules>(rules), rules.api_anonymous};
 }
 
+absl::Status NotLeading() { return absl::FailedPreconditionError("this controller does not lead"); }
+
 Role MetricsRole(const AccessRules& rules) {
   return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
 }
@@ -66,12 +72,12 @@ Role MetricsRole(const AccessRules& rules) {
 
 class Server::Impl final : public internal::ControllerView, public internal::ChangeHost {
  public:
-  Impl(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
+  // Without core and store, it stands by.
+  Impl(const ServerOptions& options, Core* core, Store* store, const Clock& clock)
       : options_(options),
         clock_(clock),
-        driver_(
-            core, clock, [this](WriteAction action) { writer_->Submit(std::move(action)); },
-            options.on_notice),
+        leads_(core != nullptr),
+        driver_(core, clock, Host()),
         agent_plane_(driver_),
         operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
                         {options.version, options.state_mode, options.config_hash, options.revision,
@@ -105,10 +111,10 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     absl::Status bound = agent_listener_.Bind(options_.agents);
     if (bound.ok()) bound = api_listener_.Bind(options_.api);
     if (!bound.ok()) return bound;
-    writer_.emplace(store_, clock_, [this](WriteId write, absl::Status status) {
-      asio::post(core_loop_,
-                 [this, write, status = std::move(status)] { driver_.Written(write, status); });
-    });
+    if (store_ != nullptr) {
+      core_threads_ = std::make_shared<internal::ReignThreads>(*store_, clock_, Written(0));
+      api_threads_ = core_threads_;
+    }
     agent_listener_.Start();
     api_listener_.Start();
     ScheduleTick();
@@ -131,7 +137,9 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   void AskThreads(std::function<void()> answered) {
     asio::post(core_loop_, [this, answered = std::move(answered)]() mutable {
       asio::post(api_loop_, [this, answered = std::move(answered)]() mutable {
-        writer_->Ask(std::move(answered));
+        // Who stands by has no thread that waits for the store.
+        if (api_threads_ == nullptr) return answered();
+        api_threads_->writer().Ask(std::move(answered));
       });
     });
   }
@@ -187,7 +195,45 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     // The loops end by themselves once nothing waits in them.
     api_thread_.join();
     core_thread_.join();
-    writer_->Stop();
+    core_threads_.reset();
+    api_threads_.reset();
+  }
+
+  void Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make) {
+    asio::post(api_loop_, [this, reign = std::move(reign), make = std::move(make)] {
+      const std::int64_t number = ++last_reign_;
+      auto threads = std::make_shared<internal::ReignThreads>(reign, clock_, Written(number),
+                                                              Confirmed(number));
+      std::unique_ptr<Core> core = make();
+      operator_plane_.Restart();
+      api_threads_ = threads;
+      leads_ = true;
+      asio::post(core_loop_, [this, number, threads, core = std::move(core)]() mutable {
+        core_threads_ = std::move(threads);
+        reign_ = number;
+        driver_.Lead(std::move(core));
+      });
+    });
+  }
+
+  void StandBy(const std::function<void()>& then) {
+    // Here, and not on a plane's thread, they are waited for.
+    std::shared_ptr<internal::ReignThreads> kept[2];
+    Countdown left(2);
+    asio::post(api_loop_, [this, &then, &kept, &left] {
+      leads_ = false;
+      kept[0] = std::move(api_threads_);
+      operator_plane_.Restart();
+      then();
+      asio::post(core_loop_, [this, &kept, &left] {
+        reign_ = 0;
+        driver_.StandBy();
+        kept[1] = std::move(core_threads_);
+        left.Done();
+      });
+      left.Done();
+    });
+    left.Wait();
   }
 
   void GetSnapshot(std::function<void(std::shared_ptr<const Snapshot>)> then) override {
@@ -203,20 +249,32 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   }
   void Try(DependencyId dependency, SessionId session, std::vector<TrialWindow> windows,
            std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> then) override {
-    Ask([this, dependency = std::move(dependency), session = std::move(session),
-         windows = std::move(windows)] { return driver_.core().Try(dependency, session, windows); },
+    Ask(
+        [this, dependency = std::move(dependency), session = std::move(session),
+         windows = std::move(windows)]() -> absl::StatusOr<std::vector<TrialDecision>> {
+          if (driver_.core() == nullptr) return NotLeading();
+          return driver_.core()->Try(dependency, session, windows);
+        },
         std::move(then));
   }
   void ReadAudit(int limit,
                  std::function<void(absl::StatusOr<std::vector<std::string>>)> then) override {
-    writer_->ReadAudit(limit, [this, then = std::move(then)](auto records) {
+    const auto answer = [this, then = std::move(then)](auto records) {
       asio::post(api_loop_, [then, records = std::move(records)] { then(records); });
-    });
+    };
+    if (api_threads_ == nullptr) return answer(NotLeading());
+    api_threads_->writer().ReadAudit(limit, answer);
   }
   void Commit(WriteBatch batch, std::function<void(absl::Status)> done) override {
-    writer_->Submit(std::move(batch), [this, done = std::move(done)](absl::Status status) {
-      asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
-    });
+    if (api_threads_ == nullptr) {
+      asio::post(api_loop_, [done = std::move(done)] { done(NotLeading()); });
+      return;
+    }
+    // What waits when the reign ends is dropped, and ChangeQueue has been told so.
+    api_threads_->writer().Submit(
+        std::move(batch), [this, done = std::move(done)](absl::Status status) {
+          asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
+        });
   }
   void Tell(std::vector<Event> events, std::function<void()> done) override {
     asio::post(core_loop_, [this, events = std::move(events), done = std::move(done)] {
@@ -229,7 +287,8 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     input.snapshot = std::move(snapshot);
     input.api = api_metrics_.Read();
     input.agent = agent_metrics_.Read();
-    input.store_writes = writer_->durations();
+    input.leads = leads_;
+    if (api_threads_ != nullptr) input.store_writes = api_threads_->writer().durations();
     input.watch = operator_plane_.watch_counts();
     input.process = internal::ReadProcessFacts();
     input.version = options_.version;
@@ -240,8 +299,39 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     return internal::ExportMetrics(input);
   }
   bool shutting_down() const override { return shutting_down_; }
+  Leading leading() const override {
+    if (!options_.leader) return {};
+    return {leads_, options_.leader()};
+  }
 
  private:
+  internal::CoreDriver::Host Host() {
+    internal::CoreDriver::Host host;
+    host.write = [this](WriteAction action) { core_threads_->writer().Submit(std::move(action)); };
+    host.notice = options_.on_notice;
+    if (!options_.leader) return host;
+    host.confirm = [this](ConfirmAction action) { core_threads_->Submit(action); };
+    host.deposed = options_.on_deposed;
+    host.leader = options_.leader;
+    return host;
+  }
+
+  // What comes of a reign that is over is of no interest to the next.
+  internal::ReignThreads::Written Written(std::int64_t number) {
+    return [this, number](WriteId write, absl::Status status) {
+      asio::post(core_loop_, [this, number, write, status = std::move(status)] {
+        if (number == reign_) driver_.Written(write, status);
+      });
+    };
+  }
+  internal::Confirmer::Confirmed Confirmed(std::int64_t number) {
+    return [this, number](ConfirmId confirm, absl::Status status) {
+      asio::post(core_loop_, [this, number, confirm, status = std::move(status)] {
+        if (number == reign_) driver_.Confirmed(confirm, status);
+      });
+    };
+  }
+
   std::string ServerName() const { return absl::StrCat("plimsoll/", options_.version); }
 
   // Runs `question` on the core's thread and `then` on the operator plane's.
@@ -275,7 +365,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     change_timer_.expires_after(kChangeTick);
     change_timer_.async_wait([this](const boost::system::error_code& error) {
       if (error || !changing_) return;
-      operator_plane_.TickChanges();
+      if (leads_) operator_plane_.TickChanges();
       ScheduleChangeTick();
     });
   }
@@ -289,13 +379,18 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   internal::PlaneMetrics agent_metrics_;
   internal::PlaneMetrics api_metrics_;
   std::atomic<bool> shutting_down_ = false;
+  std::atomic<bool> leads_;
   asio::io_context core_loop_{1};
   asio::io_context api_loop_{1};
   // Confined to the core's thread while it runs.
+  std::shared_ptr<internal::ReignThreads> core_threads_;
+  std::int64_t reign_ = 0;
   internal::CoreDriver driver_;
   internal::AgentPlane agent_plane_;
   bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
+  std::shared_ptr<internal::ReignThreads> api_threads_;
+  std::int64_t last_reign_ = 0;
   internal::OperatorPlane operator_plane_;
   bool polling_ = true;
   bool changing_ = true;
@@ -306,14 +401,19 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   asio::steady_timer poll_timer_;
   asio::steady_timer change_timer_;
 
-  Store& store_;
-  std::optional<internal::StoreWriter> writer_;
+  Store* const store_;
   std::thread core_thread_;
   std::thread api_thread_;
 };
 
 Server::Server(const ServerOptions& options, Core& core, Store& store, const Clock& clock)
-    : impl_(std::make_unique<Impl>(options, core, store, clock)) {}
+    : impl_(std::make_unique<Impl>(options, &core, &store, clock)) {}
+Server::Server(const ServerOptions& options, const Clock& clock)
+    : impl_(std::make_unique<Impl>(options, nullptr, nullptr, clock)) {}
+void Server::Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make) {
+  impl_->Lead(std::move(reign), std::move(make));
+}
+void Server::StandBy(std::function<void()> then) { impl_->StandBy(then); }
 Server::~Server() = default;
 absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }

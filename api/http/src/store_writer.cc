@@ -25,7 +25,16 @@ void StoreWriter::Stop() {
     stopping_ = true;
     changed_.NotifyOne();
   }
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  std::deque<Task> dropped;
+  {
+    const MutexLock lock(mutex_);
+    dropped.swap(tasks_);
+  }
+  for (const Task& task : dropped) {
+    task(absl::FailedPreconditionError("this controller does not lead any more"));
+  }
 }
 
 DurationHistogram StoreWriter::durations() const {
@@ -35,15 +44,17 @@ DurationHistogram StoreWriter::durations() const {
 
 void StoreWriter::Submit(WriteBatch batch, std::function<void(absl::Status)> done) {
   const MutexLock lock(mutex_);
-  tasks_.emplace_back(
-      [this, batch = std::move(batch), done = std::move(done)] { done(Write(batch)); });
+  tasks_.emplace_back([this, batch = std::move(batch), done = std::move(done)](
+                          const absl::Status& turn) { done(turn.ok() ? Write(batch) : turn); });
   changed_.NotifyOne();
 }
 
 void StoreWriter::ReadAudit(int limit,
                             std::function<void(absl::StatusOr<std::vector<std::string>>)> done) {
   const MutexLock lock(mutex_);
-  tasks_.emplace_back([this, limit, done = std::move(done)] { done(store_.ReadAudit(limit)); });
+  tasks_.emplace_back([this, limit, done = std::move(done)](const absl::Status& turn) {
+    done(turn.ok() ? store_.ReadAudit(limit) : turn);
+  });
   changed_.NotifyOne();
 }
 
@@ -62,7 +73,7 @@ void StoreWriter::Ask(std::function<void()> answer) {
 void StoreWriter::Run() {
   for (;;) {
     std::optional<WriteAction> action;
-    std::function<void()> task;
+    Task task;
     std::vector<std::function<void()>> questions;
     bool ends = false;
     {
@@ -82,7 +93,7 @@ void StoreWriter::Run() {
     if (ends) return;
     // Agents wait for the one, a person for the other: neither can keep the other from its turn.
     if (action) written_(action->write, Write(action->batch));
-    if (task) task();
+    if (task) task(absl::OkStatus());
   }
 }
 

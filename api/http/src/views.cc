@@ -263,25 +263,26 @@ Json StatusView(const Snapshot& snapshot, const ServerFacts& facts, const TimeBa
     if (!row.agent_version.empty()) versions.insert(row.agent_version);
   }
   const auto sessions = static_cast<std::int64_t>(snapshot.instances.size());
-  return {{"version", facts.version},
-          {"role", "LEADER"},
-          {"epoch", snapshot.epoch.value},
-          {"uptime_seconds", absl::ToDoubleSeconds(time.now - snapshot.started_at)},
-          {"state", facts.state_mode},
-          {"store_ok", snapshot.store_ok},
-          {"observe_all", snapshot.observe_all},
-          {"learning", LearningView(snapshot, time.now)},
-          {"dependencies",
-           {{"total", snapshot.dependencies.size()},
-            {"limited", limited},
-            {"overridden", overridden},
-            {"learning", snapshot.learning ? snapshot.dependencies.size() : 0}}},
-          {"agents",
-           {{"connected", connected},
-            {"silent", sessions - connected},
-            {"held_syncs", snapshot.held_syncs},
-            {"versions", versions}}},
-          {"config", {{"hash", facts.config_hash}}}};
+  Json view = {{"version", facts.version}, {"role", facts.leads ? "LEADER" : "STANDBY"}};
+  if (facts.state_mode == "ETCD") view["leader"] = facts.leader;
+  view.update({{"epoch", snapshot.epoch.value},
+               {"uptime_seconds", absl::ToDoubleSeconds(time.now - snapshot.started_at)},
+               {"state", facts.state_mode},
+               {"store_ok", snapshot.store_ok},
+               {"observe_all", snapshot.observe_all},
+               {"learning", LearningView(snapshot, time.now)},
+               {"dependencies",
+                {{"total", snapshot.dependencies.size()},
+                 {"limited", limited},
+                 {"overridden", overridden},
+                 {"learning", snapshot.learning ? snapshot.dependencies.size() : 0}}},
+               {"agents",
+                {{"connected", connected},
+                 {"silent", sessions - connected},
+                 {"held_syncs", snapshot.held_syncs},
+                 {"versions", versions}}},
+               {"config", {{"hash", facts.config_hash}}}});
+  return view;
 }
 
 Json DependencyView(const DependencyRow& row, const std::vector<const LimitRow*>& limits,

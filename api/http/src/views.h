@@ -31,6 +31,8 @@ struct ServerFacts {
   std::string config_hash;
   std::string revision = {};       // of the sources; empty: unknown
   std::string config_schema = {};  // JSON; empty: there is none to serve
+  bool leads = true;
+  std::string leader = {};  // where the leader's API is; with a store that changes hands
 };
 
 nlohmann::ordered_json StatusView(const Snapshot& snapshot, const ServerFacts& facts,

@@ -22,6 +22,11 @@ class WatchFeed {
   void Poll();
   void TellConfig(const std::string& hash);
   void Shutdown() { hub_.Shutdown(); }
+  // Ends the streams there are, and forgets what they were told.
+  void Restart() {
+    hub_.EndStreams();
+    told_ = nullptr;
+  }
 
   const WatchCounts& counts() const { return hub_.counts(); }
   int watchers_max() const { return hub_.watchers_max(); }

@@ -104,6 +104,10 @@ void WatchHub::Beat(Instant now) {
 
 void WatchHub::Shutdown() {
   ended_ = true;
+  EndStreams();
+}
+
+void WatchHub::EndStreams() {
   const BodyStream::Piece bye = MakePiece("event: bye\ndata: {}\n\n");
   std::vector<std::shared_ptr<BodyStream>> streams;
   for (auto& [id, watcher] : watchers_) streams.push_back(watcher.stream);

@@ -55,6 +55,8 @@ class WatchHub {
   void Beat(Instant now);
   // Says good-bye and ends all streams; there will be no others.
   void Shutdown();
+  // Says good-bye and ends the streams there are.
+  void EndStreams();
 
   // Whether somebody listens, or did a short while ago: only then what changes must be published.
   bool IsWanted(Instant now) const { return counts_.open > 0 || now < wanted_until_; }

@@ -18,6 +18,7 @@ using internal::JsonWriter;
 using internal::UnknownKeys;
 
 constexpr std::size_t kDetailBytesMax = 4096;
+constexpr std::size_t kAddressBytesMax = 512;
 
 constexpr std::array kRefusalCodes = {
     RefusalCode::kInvalidArgument, RefusalCode::kAgentTooOld,      RefusalCode::kControllerTooOld,
@@ -57,6 +58,7 @@ struct ProblemHead {
   std::string code;
   std::string detail;
   Epoch epoch;
+  std::string leader;
 };
 
 constexpr Field<ProblemHead> kProblemFields[] = {
@@ -72,7 +74,20 @@ constexpr Field<ProblemHead> kProblemFields[] = {
      [](const JsonValue& value, Faults& faults, ProblemHead& into) {
        into.epoch.value = internal::ReadNumber(value, faults);
      }},
+    {"leader", false,
+     [](const JsonValue& value, Faults& faults, ProblemHead& into) {
+       into.leader = internal::ReadText(value, 0, kAddressBytesMax, faults);
+     }},
 };
+
+ProblemHead ReadHead(std::string_view body, Faults& faults) {
+  JsonTree tree;
+  ProblemHead head;
+  if (internal::ParseDocument(body, tree, faults)) {
+    internal::ReadObject(tree.root(), kProblemFields, UnknownKeys::kIgnore, faults, head);
+  }
+  return head;
+}
 
 }  // namespace
 
@@ -88,6 +103,7 @@ std::string Encode(const Problem& problem) {
   WriteUnlessEmpty("request_id", problem.request_id, writer);
   WriteUnlessEmpty("hint", problem.hint, writer);
   WriteUnlessEmpty("current_etag", problem.current_etag, writer);
+  WriteUnlessEmpty("leader", problem.leader, writer);
   if (problem.epoch.value != 0) writer.Key("epoch").Integer(problem.epoch.value);
   if (!problem.errors.empty()) {
     writer.Key("errors").BeginArray();
@@ -110,11 +126,7 @@ std::string Encode(const Problem& problem) {
 absl::StatusOr<Refusal> DecodeRefusal(std::string_view body) {
   FieldFaults fault_list;
   Faults faults(fault_list);
-  JsonTree tree;
-  ProblemHead head;
-  if (internal::ParseDocument(body, tree, faults)) {
-    internal::ReadObject(tree.root(), kProblemFields, UnknownKeys::kIgnore, faults, head);
-  }
+  const ProblemHead head = ReadHead(body, faults);
   if (faults.any()) {
     return absl::DataLossError(
         absl::StrCat("the problem document is not understood: ", internal::FirstFault(fault_list)));
@@ -125,6 +137,13 @@ absl::StatusOr<Refusal> DecodeRefusal(std::string_view body) {
         absl::StrCat("a problem this agent does not know: ", head.code, ": ", head.detail));
   }
   return Refusal{*code, head.detail, head.epoch};
+}
+
+std::string DecodeLeader(std::string_view body) {
+  FieldFaults fault_list;
+  Faults faults(fault_list);
+  const ProblemHead head = ReadHead(body, faults);
+  return faults.any() ? "" : head.leader;
 }
 
 int HttpStatus(RefusalCode code) {

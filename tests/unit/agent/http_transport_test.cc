@@ -106,6 +106,26 @@ class HttpTransportTest : public ::testing::Test {
   std::unique_ptr<Transport> transport_ = MakeHttpTransport({server_.address()}, absl::Seconds(10));
 };
 
+TEST_F(HttpTransportTest, TheLeaderOfARefusalIsFoundAmongTheAddresses) {
+  transport_ = MakeHttpTransport({server_.address(), "http://[::1]:7481", "http://10.0.0.7:7481"},
+                                 absl::Seconds(10));
+  const auto refuse = [this](const std::string& leader) {
+    Problem problem;
+    problem.status = 421;
+    problem.code = "NOT_LEADER";
+    problem.leader = leader;
+    Say(Response("421 Misdirected Request", Encode(problem)));
+    const Answer answer = transport_->Exchange(0, MakeSyncRequest(), kPatience);
+    EXPECT_EQ(std::get<Refusal>(answer).code, RefusalCode::kNotLeader);
+    return transport_->leader();
+  };
+  EXPECT_EQ(refuse("http://10.0.0.7:7481"), 2u);
+  EXPECT_EQ(refuse("http://[::1]:7481"), 1u);
+  EXPECT_EQ(refuse("http://10.0.0.8:7481"), std::nullopt) << "no other is believed";
+  EXPECT_EQ(refuse("https://10.0.0.7:7481"), std::nullopt);
+  EXPECT_EQ(refuse("nonsense"), std::nullopt);
+}
+
 TEST_F(HttpTransportTest, ARegistrationIsPostedAsTheContractSays) {
   Say(Response("201 Created", Encode(MakeAnswer())));
   const Answer answer = transport_->Exchange(0, MakeRegisterRequest(), kPatience);

@@ -348,6 +348,34 @@ TEST_F(SessionTest, WhoIsToldThatAnotherReignsAsksTheNextSoonAndKeepsItsLimit) {
   EXPECT_EQ(InForce(), 7);
 }
 
+TEST_F(SessionTest, WhoIsToldWhoLeadsGoesThereWithOnlyTheJitterOfAFleet) {
+  Register();
+  Expect<SyncRequest>();
+  Answer(MakeGrant(1, {7, 2, 0}, 1));
+  Expect<SyncRequest>();
+  ASSERT_EQ(last_.controller, 0u);
+  const Instant before = now_;
+  session_.OnRefused({RefusalCode::kNotLeader, "", Epoch(5)}, now_, 0);
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 1u) << "not to the one that says it of itself";
+  EXPECT_LT(now_ - before, absl::Milliseconds(300));
+  session_.OnRefused({RefusalCode::kNotLeader, "", Epoch(5)}, now_, 0);
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 0u);
+  EXPECT_EQ(InForce(), 7);
+}
+
+TEST_F(SessionTest, ASilentControllerIsLeftForTheNext) {
+  Register();
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 0u);
+  EXPECT_LE(last_.timeout, absl::Seconds(1) + absl::Seconds(2)) << "hold and answer time-out";
+  session_.OnUnreachable(now_ + last_.timeout);
+  now_ = now_ + last_.timeout;
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 1u);
+}
+
 TEST_F(SessionTest, ASupersededSessionTakesAnotherName) {
   Register();
   Expect<SyncRequest>();

@@ -193,6 +193,18 @@ TEST(Codec, ProblemDocumentCarriesWhatIsKnownAndNothingElse) {
                 R"("errors":[{"pointer":"/n","code":"REQUIRED","detail":"must be present"}]})"));
 }
 
+TEST(Codec, ARefusalSaysWhoLeadsIfItIsKnown) {
+  Problem problem;
+  problem.status = 421;
+  problem.code = "NOT_LEADER";
+  EXPECT_EQ(DecodeLeader(Encode(problem)), "");
+  problem.leader = "http://10.0.0.5:7481";
+  EXPECT_EQ(DecodeLeader(Encode(problem)), "http://10.0.0.5:7481");
+  EXPECT_EQ(DecodeRefusal(Encode(problem))->code, RefusalCode::kNotLeader);
+  EXPECT_EQ(DecodeLeader("{"), "");
+  EXPECT_EQ(DecodeLeader(R"({"code":"NOT_LEADER","leader":7})"), "");
+}
+
 TEST(Codec, ProblemDocumentIsJsonWhateverItQuotes) {
   Problem problem;
   problem.code = "NOT_FOUND";

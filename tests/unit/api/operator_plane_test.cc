@@ -46,11 +46,13 @@ class FakeController final : public ControllerView {
   }
   std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return "x 1\n"; }
   bool shutting_down() const override { return ending; }
+  Leading leading() const override { return who_leads; }
 
   Snapshot snapshot = SampleSnapshot();
   EventLog log{Epoch(7), 100};
   absl::StatusOr<std::vector<std::string>> audit = std::vector<std::string>();  // newest first
   bool ending = false;
+  Leading who_leads;
 };
 
 const ServerFacts kFacts{"0.1.0", "MEMORY", "f00d", "v0.1.0-3-gabc", R"({"title":"schema"})"};
@@ -96,6 +98,44 @@ class OperatorPlaneTest : public ::testing::Test {
   HttpRequest request_;
   OperatorPlane plane_;
 };
+
+std::string HeaderOf(const HttpResponse& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+TEST_F(OperatorPlaneTest, WhileStandingByItTellsOfItselfAndWhoLeads) {
+  controller_.who_leads = {false, Leader{"b", "http://b:7481", "http://b:7480"}};
+  for (const char* own : {"/livez", "/readyz", "/metrics", "/v1/version", "/v1/config",
+                          "/v1/openapi.json", "/v1/status"}) {
+    const HttpResponse response = Ask(own);
+    EXPECT_EQ(response.status, 200) << own;
+    EXPECT_EQ(HeaderOf(response, "X-Plimsoll-Leader"), "http://b:7480") << own;
+  }
+  EXPECT_EQ(AskJson("/v1/status")["role"], "STANDBY");
+}
+
+TEST_F(OperatorPlaneTest, WhileStandingByItSendsChangesAndViewsToTheLeader) {
+  controller_.who_leads = {false, Leader{"b", "http://b:7481", "http://b:7480"}};
+  for (const char* method : {"GET", "PUT", "DELETE"}) {
+    const HttpResponse response = Ask("/v1/dependencies/db?force=true", method);
+    EXPECT_EQ(response.status, 307) << method;
+    EXPECT_EQ(HeaderOf(response, "Location"), "http://b:7480/v1/dependencies/db?force=true");
+    EXPECT_EQ(Json::parse(response.body)["code"], "NOT_LEADER");
+  }
+  EXPECT_EQ(Ask("/ui/").status, 307) << "a page that finds its data there, too";
+}
+
+TEST_F(OperatorPlaneTest, WithoutAKnownLeaderItIsNotReadyAndSaysSo) {
+  controller_.who_leads = {false, std::nullopt};
+  EXPECT_EQ(Ask("/livez").status, 200);
+  EXPECT_EQ(Ask("/readyz").status, 503);
+  const HttpResponse response = Ask("/v1/limits");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(HeaderOf(response, "Retry-After"), "1");
+}
 
 TEST_F(OperatorPlaneTest, TheConfigurationSaysWhereEachSettingIsFrom) {
   plane_.set_config({{{"agents.lease", "10s", "FILE", "f.yaml:8:3", true}}, {"listen.api"}});

@@ -57,6 +57,39 @@ TEST(ConfigTest, TheDevelopmentProfileChangesDefaultsAndTheFileStillWins) {
   EXPECT_EQ(config.policies.at(DependencyId("d")).outage.base_lease, absl::Seconds(30));
 }
 
+TEST(ConfigTest, SeveralControllersShareAnEtcd) {
+  const Config config = Parse(
+      "state:\n  mode: etcd\n  etcd: {endpoints: [\"http://a:2379\", \"https://b:2379\"], "
+      "prefix: /fleet-1, lease: 3s}\n"
+      "advertise: {agents: \"http://c:7481\", api: \"http://c:7480\"}\n");
+  EXPECT_EQ(config.state_mode, StateMode::kEtcd);
+  EXPECT_EQ(config.server.state_mode, "ETCD");
+  EXPECT_THAT(config.etcd.endpoints, ElementsAre("http://a:2379", "https://b:2379"));
+  EXPECT_EQ(config.etcd.prefix, "/fleet-1");
+  EXPECT_EQ(config.etcd.lease, absl::Seconds(3));
+  EXPECT_EQ(config.advertise.agents, "http://c:7481");
+}
+
+TEST(ConfigTest, WhatDoesNotFitWithEtcdIsSaid) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"state: {mode: etcd}", "/state/etcd: give at least one of endpoints"},
+      {"state: {etcd: {endpoints: [\"10.0.0.1:2379\"]}}",
+       "/state/etcd/endpoints/0: must be http://host:port"},
+      {"state: {etcd: {prefix: plimsoll}}", "/state/etcd/prefix: must begin with '/'"},
+      {"state: {etcd: {lease: 2500ms}}", "/state/etcd/lease: lease = 2.5s: must be whole seconds"},
+      {"agents: {lease: 6s}\nstate: {mode: etcd, etcd: {endpoints: [\"http://a:1\"]}}",
+       "outlast agents.lease - agents.hold_max - 1s"},
+      {"state: {mode: etcd, etcd: {endpoints: [\"http://a:1\"], user: u}}",
+       "user and password_file belong together"},
+      {"listen: {agents: \"0.0.0.0:7481\"}\nauth: {allow_anonymous: [agent]}\n"
+       "state: {mode: etcd, etcd: {endpoints: [\"http://a:1\"]}}",
+       "say in advertise.agents where others find it"},
+      {"advertise: {api: \"a:1\"}", "/advertise/api: must be http://host:port"}};
+  for (const auto& [text, fault] : cases) {
+    EXPECT_THAT(FaultsOf(text + "\n"), ElementsAre(HasSubstr(fault))) << text;
+  }
+}
+
 TEST(ConfigTest, TheHistoryAndTheStreamsHaveBounds) {
   const Config config =
       Parse("timeseries: {step: 10s, keep: 2h}\napi: {watchers_max: 8}\ndependencies: []\n");
@@ -461,8 +494,8 @@ const std::vector<FaultCase>& KeyCases() {
       {"SwappedLetters", "agents: {laese: 5s}\n",
        "1:10: /agents/laese: unknown key (did you mean \"lease\"?)"},
       {"UnknownSection", "deps: []\n",
-       "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, state, "
-       "console, events, timeseries, log, defaults, dependencies, observe_all)"},
+       "1:1: /deps: unknown key (known here: auth, tls, listen, api, metrics, agents, advertise, "
+       "state, console, events, timeseries, log, defaults, dependencies, observe_all)"},
       {"SlashInAKey", "events: {a/b~c: 1}\n",
        "1:10: /events/a~1b~0c: unknown key (known here: keep)"},
       {"LineBreakInAKey", "events: {\"a\\nb\": 1}\n",
@@ -498,8 +531,6 @@ const std::vector<FaultCase>& KeyCases() {
       {"LatencySignal", Dependency("window: {latency: median}"),
        "2:24: /dependencies/0/window/latency: must be one of percentile, mean, not \"median\" (did "
        "you mean \"mean\"?)"},
-      {"Etcd", "state: {mode: etcd}\n",
-       "1:9: /state/mode: \"etcd\" is not supported yet: embedded, memory"},
       {"AlgorithmTypo", Dependency("algorithm: gradeint2"),
        "2:15: /dependencies/0/algorithm: must be one of fixed, aimd, vegas, gradient, gradient2, "
        "envoy_gradient, bdp, fleet_knee, not \"gradeint2\" (did you mean \"gradient2\"?)"},

@@ -8,8 +8,11 @@
 #include <memory>
 #include <string>
 
+#include "plimsoll/core/clock.h"
+#include "plimsoll/store/etcd_store.h"
 #include "plimsoll/store/memory_store.h"
 #include "plimsoll/store/sqlite_store.h"
+#include "tests/support/fake_etcd.h"
 
 namespace plimsoll {
 namespace {
@@ -39,6 +42,55 @@ Kind MemoryKind() {
   return {"Memory", [](const std::string&) -> Opener {
             return [disk = std::make_shared<MemoryDisk>()](std::int64_t epoch) {
               return MakeMemoryStore(epoch, disk);
+            };
+          }};
+}
+
+// Time stands still at the wanted first epoch.
+class StandingClock final : public Clock {
+ public:
+  explicit StandingClock(std::int64_t millis) : wall_(absl::FromUnixMillis(millis)) {}
+  Instant Now() const override { return Instant{}; }
+  absl::Time WallTime() const override { return wall_; }
+
+ private:
+  const absl::Time wall_;
+};
+
+// A store that stands for election once, in TakeOver().
+class ElectedStore final : public Store {
+ public:
+  ElectedStore(std::shared_ptr<testing::FakeEtcd> etcd, std::int64_t first_epoch)
+      : clock_(first_epoch),
+        etcd_(std::move(etcd)),
+        leadership_(MakeEtcdLeadership(
+            {.self = {"a", "", ""}}, [this] { return etcd_->MakeClient(); }, clock_, Random(1))) {
+    leadership_->Stop();
+  }
+  absl::StatusOr<StoreState> TakeOver() override {
+    absl::StatusOr<WonReign> won = leadership_->Campaign();
+    if (!won.ok()) return absl::FailedPreconditionError(std::string(won.status().message()));
+    reign_ = won->reign;
+    return won->state;
+  }
+  absl::Status Commit(const WriteBatch& batch) override {
+    return reign_ == nullptr ? absl::FailedPreconditionError("no reign") : reign_->Commit(batch);
+  }
+  absl::StatusOr<std::vector<std::string>> ReadAudit(int limit) override {
+    return reign_->ReadAudit(limit);
+  }
+
+ private:
+  const StandingClock clock_;
+  const std::shared_ptr<testing::FakeEtcd> etcd_;
+  const std::unique_ptr<Leadership> leadership_;
+  std::shared_ptr<Reign> reign_;
+};
+
+Kind EtcdKind() {
+  return {"Etcd", [](const std::string&) -> Opener {
+            return [etcd = std::make_shared<testing::FakeEtcd>()](std::int64_t epoch) {
+              return std::make_unique<ElectedStore>(etcd, epoch);
             };
           }};
 }
@@ -288,7 +340,8 @@ TEST_P(StoreContractTest, WhatWasWrittenBeforeALossNeverReturns) {
   EXPECT_THAT(Restart().bounds, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContractTest, ::testing::Values(SqliteKind(), MemoryKind()),
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContractTest,
+                         ::testing::Values(SqliteKind(), MemoryKind(), EtcdKind()),
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "plimsoll/controller/core.h"
+#include "plimsoll/controller/leadership.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/http/access.h"
@@ -68,7 +70,7 @@ struct ServerOptions {
   // What /v1/status and build_info tell.
   std::string version;
   std::string revision;    // of the sources, such as a commit; empty: unknown
-  std::string state_mode;  // "EMBEDDED" or "MEMORY"
+  std::string state_mode;  // "EMBEDDED", "MEMORY" or "ETCD"
   std::string config_hash;
   // What GET /v1/schema/config.json serves: a JSON Schema. Empty: the route is not there.
   std::string config_schema;
@@ -80,6 +82,11 @@ struct ServerOptions {
   // Told of what operators must not miss: the store's failures, losses and recoveries, the end of
   // learning, changed policies, the end of the reign. On the core's thread, so it must not wait.
   std::function<void(const LogEvent& event)> on_notice;
+  // With a store that changes hands: who leads, as far as is known. Thread-safe.
+  std::function<std::optional<Leader>()> leader = {};
+  // With such a store: the core refuses everything from now on, so StandBy() is due. `seen` is the
+  // later epoch that an agent knows of, if that is why. On the core's thread, so it must not wait.
+  std::function<void(const std::string& why, std::optional<Epoch> seen)> on_deposed = {};
 };
 
 // The controller on the network: feeds the core with what agents and time bring, does what it wants
@@ -93,7 +100,17 @@ class Server {
   // `core` and `store` belong to the server's threads until Stop() has returned. All three must
   // outlive the server. The store must have been taken over.
   Server(const ServerOptions& options, Core& core, Store& store, const Clock& clock);
+  // Stands by, until Lead(). Needs `leader` and `on_deposed` of the options.
+  Server(const ServerOptions& options, const Clock& clock);
   ~Server();
+
+  // Leads from soon on. `make`, called on the API plane's thread, makes the core, and may change
+  // what the operations are. Requires that the server runs, and stands by. Returns at once.
+  void Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make);
+  // Forgets its books and sends everybody to the controller that leads. `then` is called on the API
+  // plane's thread. Waits until nobody uses the reign any more, so for what is under way in the
+  // store. Requires that the server runs, and leads.
+  void StandBy(std::function<void()> then);
 
   // Binds both listeners and serves. Returns kInvalidArgument for an address that is not numeric,
   // kUnavailable if one cannot be bound. Must not be called again after Stop().

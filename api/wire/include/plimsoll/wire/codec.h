@@ -46,6 +46,8 @@ absl::StatusOr<RegisterAnswer> DecodeRegisterAnswer(std::string_view body);
 absl::StatusOr<SyncAnswer> DecodeSyncAnswer(std::string_view body);
 // Of a problem document.
 absl::StatusOr<Refusal> DecodeRefusal(std::string_view body);
+// The leader's address in one; empty if it has none, or is not understood.
+std::string DecodeLeader(std::string_view body);
 
 // The controller's side. Faulty requests are kInvalidArgument; all faults are appended to `faults`.
 absl::StatusOr<RegisterRequest> DecodeRegisterRequest(std::string_view body, FieldFaults& faults);
@@ -66,6 +68,7 @@ struct Problem {
   std::string current_etag;
   FieldFaults errors;
   Epoch epoch;
+  std::string leader = {};  // where the one that leads is found; may be empty
 };
 std::string Encode(const Problem& problem);
 

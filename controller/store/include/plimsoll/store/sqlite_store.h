@@ -6,15 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "plimsoll/controller/store.h"
+#include "plimsoll/store/operator_word.h"
 
 namespace plimsoll {
-
-// What the operator says about a store, which wins over what is found.
-enum class OperatorWord {
-  kNone,
-  kLost,   // it is older than it looks: a backup, or a volume that was moved by force
-  kTrust,  // nothing that it does not know of is in force anywhere, however it looks
-};
 
 // The store of a single controller: a SQLite database in `directory`, which is made (mode 0700) if
 // it is missing and must lie on a local file system. It holds `plimsoll.db` with its write-ahead

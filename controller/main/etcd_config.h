@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "controller/config/faults.h"
+#include "controller/config/map_reader.h"
+#include "plimsoll/controller/options.h"
+#include "plimsoll/http/server.h"
+
+namespace plimsoll {
+
+// What the file says of etcd, with `state.mode: etcd`.
+struct EtcdSettings {
+  std::vector<std::string> endpoints;
+  std::string prefix = "/plimsoll";
+  absl::Duration lease = absl::Seconds(5);
+  std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
+  std::string user;
+  std::string password_file;
+};
+
+// Where others find this controller: "http://10.0.0.5:7481"; empty: where it listens.
+struct AdvertiseSettings {
+  std::string agents;
+  std::string api;
+};
+
+void ReadEtcd(MapReader etcd, EtcdSettings& settings, Faults& faults);
+void ReadAdvertise(MapReader advertise, AdvertiseSettings& settings, Faults& faults);
+// What goes beyond single keys: that there are endpoints, that leaders are elected before leases of
+// agents end, and that others can find this controller.
+void CheckEtcd(const EtcdSettings& settings, const AdvertiseSettings& advertise,
+               const ServerOptions& server, const CoreOptions& core, Faults& faults);
+
+// The password in the file, without the line's end; empty if none is named. Errors say which file.
+absl::StatusOr<std::string> LoadEtcdPassword(const EtcdSettings& settings);
+
+}  // namespace plimsoll

@@ -1,0 +1,98 @@
+#include "controller/main/reign_loop.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace plimsoll {
+namespace {
+
+// Without agents it is the lease alone that tells of the end: looked at this often.
+constexpr absl::Duration kLookAtLease = absl::Milliseconds(200);
+
+}  // namespace
+
+ReignLoop::ReignLoop(Leadership& leadership, Server& server, Parts parts, const Logger& logger,
+                     const Clock& clock)
+    : leadership_(leadership),
+      server_(server),
+      parts_(std::move(parts)),
+      logger_(logger),
+      clock_(clock) {}
+
+ReignLoop::~ReignLoop() {
+  Stop();
+  Resign();
+}
+
+void ReignLoop::Deposed(const std::string& why, std::optional<Epoch> seen) {
+  logger_.Warning("leadership is over", {{"why", why}});
+  if (seen.has_value()) leadership_.NoteEpoch(*seen);
+  const MutexLock lock(mutex_);
+  deposed_ = true;
+  changed_.NotifyAll();
+}
+
+void ReignLoop::Stop() {
+  leadership_.Stop();
+  {
+    const MutexLock lock(mutex_);
+    stop_ = true;
+    changed_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void ReignLoop::Resign() {
+  if (reign_ != nullptr) std::exchange(reign_, nullptr)->Resign();
+}
+
+absl::Status ReignLoop::failure() const {
+  const MutexLock lock(mutex_);
+  return failure_;
+}
+
+void ReignLoop::Run() {
+  for (;;) {
+    const absl::StatusOr<WonReign> won = leadership_.Campaign();
+    if (!won.ok()) {
+      const MutexLock lock(mutex_);
+      if (!absl::IsCancelled(won.status())) failure_ = won.status();
+      return;
+    }
+    Begin(*won);
+    WaitForEnd();
+    {
+      const MutexLock lock(mutex_);
+      if (stop_) return;
+    }
+    Finish();
+  }
+}
+
+void ReignLoop::Begin(const WonReign& won) {
+  reign_ = won.reign;
+  logger_.Info("this controller leads",
+               {{"epoch", absl::StrCat(won.state.epoch.value)},
+                {"store", std::string(ToString(won.state.condition))},
+                {"inherited_bounds", absl::StrCat(won.state.bounds.size())}});
+  // What the reign before has granted is held from now on, so not from an instant before.
+  clock_.Refresh();
+  server_.Lead(won.reign, [this, state = won.state] { return parts_.begin(state); });
+}
+
+void ReignLoop::WaitForEnd() {
+  const MutexLock lock(mutex_);
+  while (!stop_ && !deposed_ && !reign_->over()) changed_.WaitFor(mutex_, kLookAtLease);
+}
+
+// The server first: it must not lead any more when another controller may.
+void ReignLoop::Finish() {
+  server_.StandBy(parts_.end);
+  Resign();
+  const MutexLock lock(mutex_);
+  deposed_ = false;
+  logger_.Info("this controller stands by");
+}
+
+}  // namespace plimsoll

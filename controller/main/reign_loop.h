@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "controller/main/log.h"
+#include "plimsoll/controller/leadership.h"
+#include "plimsoll/core/clock.h"
+#include "plimsoll/core/mutex.h"
+#include "plimsoll/http/server.h"
+
+namespace plimsoll {
+
+// Stands for election, has the server lead when it is won, and stand by when the reign is over;
+// then it begins again. Thread-safe.
+class ReignLoop {
+ public:
+  // Both are called on the API plane's thread.
+  struct Parts {
+    // A core for a reign that begins with this; what operators have set is read from it.
+    std::function<std::unique_ptr<Core>(const StoreState& state)> begin;
+    // It is over: what they have set is forgotten.
+    std::function<void()> end;
+  };
+
+  // All must outlive the loop. The server must run until Stop() has returned.
+  ReignLoop(Leadership& leadership, Server& server, Parts parts, const Logger& logger,
+            const Clock& clock);
+  ~ReignLoop();
+
+  // Begins, with a thread of its own.
+  void Start() {
+    thread_ = std::thread([this] { Run(); });
+  }
+  // The core of the present reign refuses everything.
+  void Deposed(const std::string& why, std::optional<Epoch> seen);
+  // Ends the loop. The server goes on to lead if it does.
+  void Stop();
+  // Gives the store back, so that another controller leads at once. After Stop(), and when the
+  // server has stopped.
+  void Resign();
+  // Why no election can be won: the store refuses us.
+  absl::Status failure() const;
+
+ private:
+  void Run();
+  void Begin(const WonReign& won);
+  void WaitForEnd();
+  void Finish();
+
+  Leadership& leadership_;
+  Server& server_;
+  const Parts parts_;
+  const Logger& logger_;
+  const Clock& clock_;
+  std::shared_ptr<Reign> reign_;  // of the loop's thread; after Stop() of whoever resigns
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  bool deposed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace plimsoll
