@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>  // Asio 1.74 needs it first
 
 #include <boost/asio/co_spawn.hpp>
@@ -18,6 +17,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -203,15 +203,16 @@ class Run {
     const int quota = options_.load.agents * (up ? kQuotaPerAgent : kCutQuotaPerAgent);
     Push& push = figures_.push;
     push = {.number = push.number + 1, .up = up, .began = RealClock().Now()};
-    std::future<unsigned> answer = std::async(std::launch::async, [&] {
-      return PutJson(controller_.api_port(),
-                     absl::StrCat("/v1/dependencies/", DependencyName(0), "/quota"),
-                     absl::StrCat("{\"capacity\":", quota, "}"));
+    unsigned status = 0;
+    std::thread operator_thread([&] {
+      status = PutJson(controller_.api_port(),
+                       absl::StrCat("/v1/dependencies/", DependencyName(0), "/quota"),
+                       absl::StrCat("{\"capacity\":", quota, "}"));
     });
     while (push.received < options_.load.agents && RealClock().Now() - push.began < kPushPatience) {
       io_.run_for(std::chrono::milliseconds(5));
     }
-    const unsigned status = answer.get();
+    operator_thread.join();
     if (status != 200) figures_.Fail(absl::StrCat("quota change: ", status));
     const std::string name = up ? "raise" : "cut";
     facts_[name + ": agents reached"].push_back(push.received);
@@ -227,13 +228,13 @@ class Run {
     controller_.Kill();
     io_.run_for(std::chrono::milliseconds(options_.restart_after_ms));
     const Instant from = RealClock().Now();
-    std::future<absl::Status> started =
-        std::async(std::launch::async, [&] { return controller_.Start(); });
+    absl::Status status;
+    std::thread starter([&] { status = controller_.Start(); });
     while (static_cast<int>(figures_.returned.size()) < options_.load.agents &&
            RealClock().Now() - from < kReturnPatience) {
       io_.run_for(std::chrono::milliseconds(5));
     }
-    const absl::Status status = started.get();
+    starter.join();
     figures_.interrupted = false;
     if (!status.ok()) return figures_.Fail(std::string(status.message()));
     const int back = static_cast<int>(figures_.returned.size());
