@@ -34,9 +34,8 @@ class CurrentBook final : public Operations {
   std::vector<ChangeFault> Validate(const std::string& text) const override {
     return book_->Validate(text);
   }
-  InstanceName ReadInstanceName(const std::string& body,
-                                std::vector<ChangeFault>& faults) const override {
-    return book_->ReadInstanceName(body, faults);
+  Question ReadQuestion(const std::string& body, std::vector<ChangeFault>& faults) const override {
+    return book_->ReadQuestion(body, faults);
   }
 
  private:

@@ -152,7 +152,7 @@ class Run {
     if (!operators) return;
     Tell("with operators: ", busy);
     facts_["with operators / without, p99"] =
-        Rounded(busy.latency.Quantile(0.99) / quiet.latency.Quantile(0.99));
+        Rounded(absl::FDivDuration(busy.latency.Quantile(0.99), quiet.latency.Quantile(0.99)));
   }
 
   void Measure(Measured& into) {
@@ -202,7 +202,11 @@ class Run {
   void MeasurePush(bool up) {
     const int quota = options_.load.agents * (up ? kQuotaPerAgent : kCutQuotaPerAgent);
     Push& push = figures_.push;
-    push = {.number = push.number + 1, .up = up, .began = RealClock().Now()};
+    const int number = push.number + 1;
+    push = Push();
+    push.number = number;
+    push.up = up;
+    push.began = RealClock().Now();
     unsigned status = 0;
     std::thread operator_thread([&] {
       status = PutJson(controller_.api_port(),

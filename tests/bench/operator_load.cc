@@ -67,13 +67,16 @@ class Watcher {
 
   asio::awaitable<void> Run(int port) {
     boost::system::error_code error;
-    const auto token = asio::redirect_error(asio::use_awaitable, error);
     const std::string request = Get("/v1/watch");
-    co_await socket_.async_connect(Loopback(port), token);
-    if (!error) co_await asio::async_write(socket_, asio::buffer(request), token);
+    co_await socket_.async_connect(Loopback(port),
+                                   asio::redirect_error(asio::use_awaitable, error));
+    if (!error)
+      co_await asio::async_write(socket_, asio::buffer(request),
+                                 asio::redirect_error(asio::use_awaitable, error));
     bool first = true;
     while (!error) {
-      const std::size_t bytes = co_await socket_.async_read_some(asio::buffer(data_), token);
+      const std::size_t bytes = co_await socket_.async_read_some(
+          asio::buffer(data_), asio::redirect_error(asio::use_awaitable, error));
       const std::string_view text(data_.data(), bytes);
       if (first && bytes > 0) Begin(text);
       first = false;

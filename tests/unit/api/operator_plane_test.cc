@@ -99,13 +99,6 @@ class OperatorPlaneTest : public ::testing::Test {
   OperatorPlane plane_;
 };
 
-std::string HeaderOf(const HttpResponse& response, const std::string& name) {
-  for (const auto& [key, value] : response.headers) {
-    if (key == name) return value;
-  }
-  return "";
-}
-
 TEST_F(OperatorPlaneTest, WhileStandingByItTellsOfItselfAndWhoLeads) {
   controller_.who_leads = {false, Leader{"b", "http://b:7481", "http://b:7480"}};
   for (const char* own : {"/livez", "/readyz", "/metrics", "/v1/version", "/v1/config",
