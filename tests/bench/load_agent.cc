@@ -48,8 +48,10 @@ asio::awaitable<void> LoadAgent::Run() {
   co_await Sleep(absl::Seconds(static_cast<double>(index_) / options_.ramp_per_second));
   if (stopped_ || !co_await Connect() || !co_await Register()) co_return;
   ++figures_.registered;
-  while (co_await ReportUntilCutOff()) {
-    if (!co_await ComeBack()) co_return;
+  // g++ 12 makes a trap of a loop that awaits in its condition.
+  for (bool again = true; again;) {
+    again = co_await ReportUntilCutOff();
+    if (again) again = co_await ComeBack();
   }
 }
 
@@ -76,8 +78,12 @@ asio::awaitable<bool> LoadAgent::ComeBack() {
     boost::system::error_code ignored;
     socket_.close(ignored);
     buffer_.clear();
-    if (stopped_ || !co_await Connect()) continue;
-    if (!co_await Sync() && !co_await Register()) continue;
+    if (stopped_) break;
+    bool served = co_await Connect();
+    if (!served) continue;
+    served = co_await Sync();
+    if (!served) served = co_await Register();
+    if (!served) continue;
     figures_.returned.push_back(RealClock().Now());
     co_return true;
   }

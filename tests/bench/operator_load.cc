@@ -48,9 +48,9 @@ std::vector<std::string> Routes(const std::string& dependency) {
           "/v1/dependencies",
           absl::StrCat("/v1/dependencies/", dependency),
           absl::StrCat("/v1/dependencies/", dependency, "/quota"),
-          "/v1/limits?limit=100",
-          "/v1/instances?limit=100",
-          "/v1/events?limit=100",
+          "/v1/limits?page_size=100",
+          "/v1/instances?page_size=100",
+          "/v1/events?page_size=100",
           absl::StrCat("/v1/timeseries?dependency=", dependency),
           "/v1/sizing",
           "/metrics"};

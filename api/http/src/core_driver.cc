@@ -1,5 +1,6 @@
 #include "api/http/src/core_driver.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "plimsoll/core/check.h"
@@ -88,9 +89,13 @@ void CoreDriver::Tick() { Apply(TickEvent{}); }
 
 void CoreDriver::Shutdown() { Apply(ShutdownEvent{}); }
 
+absl::Duration CoreDriver::SnapshotAgeMax(absl::Duration cost) {
+  return std::clamp(200 * cost, absl::Milliseconds(200), absl::Seconds(2));
+}
+
 std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
   const Instant now = clock_.Now();
-  if (!snapshot_ || now - snapshot_->at > kSnapshotAgeMax) {
+  if (!snapshot_ || now - snapshot_->at > SnapshotAgeMax(snapshot_cost_)) {
     Snapshot snapshot;
     if (core_ == nullptr) {
       snapshot.epoch = epoch_;
@@ -101,6 +106,7 @@ std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
     }
     snapshot.event_times = event_times_;
     snapshot_ = std::make_shared<const Snapshot>(std::move(snapshot));
+    snapshot_cost_ = clock_.Now() - now;
   }
   return snapshot_;
 }

@@ -53,7 +53,8 @@ class CoreDriver {
   void Tick();
   void Shutdown();
 
-  // Not older than kSnapshotAgeMax, so that many scrapes cost one look at the core.
+  // Not older than SnapshotAgeMax() of what it took, so that many scrapes cost one look at the
+  // core.
   std::shared_ptr<const Snapshot> GetSnapshot();
   // Of this very moment, for what must not be 200 ms old.
   std::shared_ptr<const Snapshot> TakeSnapshot();
@@ -65,7 +66,9 @@ class CoreDriver {
   // Null while another controller reigns.
   const Core* core() const { return core_; }
 
-  static constexpr absl::Duration kSnapshotAgeMax = absl::Milliseconds(200);
+  // For how long a snapshot serves that took `cost` to make: 200 ms to 2 s. Of large fleets fewer
+  // are made, so that looking takes half a percent of the core's thread and agents do not notice.
+  static absl::Duration SnapshotAgeMax(absl::Duration cost);
 
  private:
   template <typename EventType, typename Message>
@@ -87,6 +90,7 @@ class CoreDriver {
   absl::flat_hash_map<RequestId, Reply> waiting_;
   std::int64_t requests_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
+  absl::Duration snapshot_cost_;
   DurationHistogram event_times_;
 };
 
