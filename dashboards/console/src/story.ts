@@ -124,8 +124,13 @@ export function fill(row: Limit): string {
   return `${has}There is room for ${number(row.enforced - row.in_flight)} more.`;
 }
 
-// What binds the limit of a row.
-export function decides({ dependency: d, now }: Facts, row: Limit): string {
+// What binds the limit of a row; would bind, where none is enforced.
+export function decides(facts: Facts, row: Limit): string {
+  const sentence = binding(facts, row);
+  return row.enforced === null ? sentence.replaceAll(' decides', ' would decide') : sentence;
+}
+
+function binding({ dependency: d, now }: Facts, row: Limit): string {
   switch (row.binding_constraint) {
     case 'QUOTA': {
       // What it could use follows its calls, and may have fallen since the share was made.
