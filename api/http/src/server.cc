@@ -270,7 +270,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
       asio::post(api_loop_, [done = std::move(done)] { done(NotLeading()); });
       return;
     }
-    // What waits when the reign ends is dropped, and ChangeQueue has been told so.
+    // What waits when the reign ends is not written: `done` says so, and ChangeQueue refuses it.
     api_threads_->writer().Submit(
         std::move(batch), [this, done = std::move(done)](absl::Status status) {
           asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
