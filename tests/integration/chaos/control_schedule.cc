@@ -39,11 +39,16 @@ class ControlDealer {
     if (deck_.empty()) Shuffle();
     for (std::size_t i = deck_.size(); i-- > 0;) {
       const FaultKind kind = deck_[i];
-      if (Busy(kind) + kControlRest > at || resting_until_ > at) continue;
+      if (Busy(kind) > at || resting_until_ > at) continue;
+      if (IsResting(controllers_until_, at) || IsResting(etcd_until_, at)) continue;
       deck_.erase(deck_.begin() + static_cast<std::ptrdiff_t>(i));
       return kind;
     }
     return std::nullopt;
+  }
+
+  static bool IsResting(double until, double at) {
+    return until <= at && at < until + kControlRest;
   }
 
   void Shuffle() {

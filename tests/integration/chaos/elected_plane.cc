@@ -40,6 +40,7 @@ struct Controller {
 struct Member {
   std::unique_ptr<EtcdMember> process;
   ProcessState state;
+  bool disturbed = false;  // its links
 };
 
 // As the controller has it: 64-bit FNV-1a of the text.
@@ -340,6 +341,7 @@ void ElectedPlane::SetLinks(const Fault& fault, int index, bool on) {
     if (fault.kind != FaultKind::kCutEtcdClients) {
       network_->Set(MemberPlace(index), Net::kPeers, link);
     }
+    member(index).disturbed = on && IsDisturbance(fault.kind);
     if (fault.kind != FaultKind::kCutEtcdPeers) network_->Set(MemberPlace(index), Net::kEtcd, link);
     return;
   }
@@ -414,6 +416,11 @@ const char* ElectedPlane::Excuse() const {
                                      [](const Member& member) { return member.state.running; });
   if (running <= static_cast<std::ptrdiff_t>(members_.size() / 2)) {
     return "etcd had no quorum";
+  }
+  // A member that is only slow goes on to lead the others.
+  const std::optional<int> etcd_leader = watch_->member();
+  if (etcd_leader.has_value() && members_[static_cast<std::size_t>(*etcd_leader)].disturbed) {
+    return "the network of the member that led etcd was disturbed";
   }
   const std::optional<int> leader = watch_->controller();
   if (!leader.has_value()) return nullptr;
