@@ -1,4 +1,5 @@
-// Several controllers, of which one leads, and the members of their etcd.
+#include "tests/integration/chaos/elected_plane.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,16 +10,11 @@
 #include <iterator>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "agent/examples/demo/controller_process.h"
 #include "plimsoll/core/clock.h"
-#include "tests/integration/chaos/control_plane.h"
-#include "tests/integration/chaos/etcd_member.h"
-#include "tests/integration/chaos/leader_watch.h"
 
 namespace plimsoll::chaos {
 namespace {
@@ -26,22 +22,6 @@ namespace {
 constexpr int kApiPort = 7480;
 constexpr int kAgentPort = 7481;
 constexpr absl::Duration kStartTimeout = absl::Seconds(60);
-
-enum class Trouble { kNone, kDisturbed, kCut };
-
-struct Controller {
-  std::unique_ptr<demo::ControllerProcess> process;
-  ProcessState state;
-  Trouble agents = Trouble::kNone;  // its links
-  Trouble etcd = Trouble::kNone;
-  std::string config_hash;  // of the newest configuration
-};
-
-struct Member {
-  std::unique_ptr<EtcdMember> process;
-  ProcessState state;
-  bool disturbed = false;  // its links
-};
 
 // As the controller has it: 64-bit FNV-1a of the text.
 std::string HashOfFile(const std::string& path) {
@@ -54,63 +34,7 @@ std::string HashOfFile(const std::string& path) {
   return absl::StrFormat("%016x", hash);
 }
 
-class ElectedPlane final : public ControlPlane {
- public:
-  explicit ElectedPlane(const PlaneOptions& options);
-
-  absl::Status Start() override;
-  std::vector<std::string> Urls() const override;
-  absl::Status Begin(const Fault& fault) override;
-  absl::Status Mend(const Fault& fault) override;
-  absl::Status Check() override;
-  absl::Status Stop() override;
-
-  void SetConfig(const std::string& config) override;
-  bool IsUp() const override;
-  int ShownQuota() override;
-  const char* Excuse() const override;
-  PlaneFigures Figures() const override {
-    return {watch_->epochs(), watch_->stalls(), absl::ToDoubleSeconds(watch_->longest_stall())};
-  }
-  std::int64_t ResidentKib() override;
-
- private:
-  int Place(int controller) const { return kPlaces + controller; }
-  int MemberPlace(int member) const { return kPlaces + options_.controllers + member; }
-  // Under which others find a place in a net, and this process finds it.
-  std::string Address(int place, Net net) const;
-  std::string DataAddress(int place) const;
-  std::string ConfigOf(int controller, const std::string& config) const;
-  void Write(int controller, const std::string& config);
-  void MakeMembers();
-  void MakeControllers();
-  absl::Status StartController(int index);
-  absl::Status StartMember(int index);
-  absl::Status In(int place, const std::function<absl::Status()>& start) const;
-
-  std::vector<int> Resolve(const Fault& fault) const;
-  absl::Status BeginAtController(const Fault& fault, int index);
-  void BeginAtMember(const Fault& fault, int index);
-  absl::Status MendController(const Fault& fault, int index);
-  absl::Status MendMember(const Fault& fault, int index);
-  void SetLinks(const Fault& fault, int index, bool on);
-  void Say(const std::string& line) const {
-    if (options_.say) options_.say(line);
-  }
-
-  Controller& controller(int index) { return controllers_[static_cast<std::size_t>(index)]; }
-  Member& member(int index) { return members_[static_cast<std::size_t>(index)]; }
-
-  const PlaneOptions options_;
-  ChaosNetwork* const network_;
-  const std::string loopback_;  // the first three bytes, without a network
-  std::vector<Controller> controllers_;
-  std::vector<Member> members_;
-  // Whom the present faults hit: one of the controllers and one of etcd at a time.
-  std::vector<int> hit_controllers_;
-  std::vector<int> hit_members_;
-  std::unique_ptr<LeaderWatch> watch_;
-};
+}  // namespace
 
 ElectedPlane::ElectedPlane(const PlaneOptions& options)
     : options_(options),
@@ -227,137 +151,6 @@ std::vector<std::string> ElectedPlane::Urls() const {
   return urls;
 }
 
-std::vector<int> ElectedPlane::Resolve(const Fault& fault) const {
-  const bool etcd = FactsOf(fault.kind).victim == Victim::kEtcd;
-  const int count = etcd ? options_.members : options_.controllers;
-  const int leader = (etcd ? watch_->member() : watch_->controller()).value_or(0);
-  const int first = fault.targets[0] == kLeader ? leader : fault.targets[0];
-  const bool two = fault.kind == FaultKind::kKillTwoControllers ||
-                   fault.kind == FaultKind::kPauseQuorum || fault.kind == FaultKind::kLoseQuorum;
-  return two ? std::vector<int>{first, (first + 1) % count} : std::vector<int>{first};
-}
-
-absl::Status ElectedPlane::Begin(const Fault& fault) {
-  const bool etcd = FactsOf(fault.kind).victim == Victim::kEtcd;
-  std::vector<int>& hit = etcd ? hit_members_ : hit_controllers_;
-  hit = Resolve(fault);
-  Say(absl::StrCat("  it is ", absl::StrJoin(hit, " and ")));
-  for (const int index : hit) {
-    if (etcd) {
-      BeginAtMember(fault, index);
-      continue;
-    }
-    if (absl::Status begun = BeginAtController(fault, index); !begun.ok()) return begun;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ElectedPlane::BeginAtController(const Fault& fault, int index) {
-  Controller& target = controller(index);
-  switch (fault.kind) {
-    case FaultKind::kKillController:
-    case FaultKind::kKillTwoControllers:
-      target.state.running = false;
-      target.process->Kill();
-      return absl::OkStatus();
-    case FaultKind::kPauseController:
-      target.state.paused = true;
-      target.process->Signal(SIGSTOP);
-      return absl::OkStatus();
-    case FaultKind::kRestartController: {
-      target.state.running = false;
-      const int code = target.process->Terminate();
-      if (code == 0) return absl::OkStatus();
-      return absl::AbortedError(
-          absl::StrCat("controller ", index, " ended with exit status ", code));
-    }
-    default:
-      SetLinks(fault, index, true);
-      return absl::OkStatus();
-  }
-}
-
-void ElectedPlane::BeginAtMember(const Fault& fault, int index) {
-  Member& target = member(index);
-  switch (fault.kind) {
-    case FaultKind::kKillEtcd:
-    case FaultKind::kLoseQuorum:
-      target.state.running = false;
-      target.process->Kill();
-      return;
-    case FaultKind::kPauseEtcd:
-    case FaultKind::kPauseQuorum:
-      target.state.paused = true;
-      target.process->Signal(SIGSTOP);
-      return;
-    case FaultKind::kRestartEtcd:
-      target.state.running = false;
-      target.process->Signal(SIGTERM);
-      return;
-    default:
-      SetLinks(fault, index, true);
-  }
-}
-
-absl::Status ElectedPlane::Mend(const Fault& fault) {
-  const bool etcd = FactsOf(fault.kind).victim == Victim::kEtcd;
-  for (const int index : etcd ? hit_members_ : hit_controllers_) {
-    absl::Status mended = etcd ? MendMember(fault, index) : MendController(fault, index);
-    if (!mended.ok()) return mended;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ElectedPlane::MendController(const Fault& fault, int index) {
-  Controller& target = controller(index);
-  if (!FactsOf(fault.kind).process) {
-    SetLinks(fault, index, false);
-    return absl::OkStatus();
-  }
-  if (fault.kind != FaultKind::kPauseController) return StartController(index);
-  target.state.paused = false;
-  target.process->Signal(SIGCONT);
-  return absl::OkStatus();
-}
-
-absl::Status ElectedPlane::MendMember(const Fault& fault, int index) {
-  Member& target = member(index);
-  if (!FactsOf(fault.kind).process) {
-    SetLinks(fault, index, false);
-    return absl::OkStatus();
-  }
-  if (target.state.paused) {
-    target.state.paused = false;
-    target.process->Signal(SIGCONT);
-    return absl::OkStatus();
-  }
-  target.process->Kill();
-  return StartMember(index);
-}
-
-void ElectedPlane::SetLinks(const Fault& fault, int index, bool on) {
-  const LinkState link = on ? LinkUnder(fault) : LinkState{};
-  if (FactsOf(fault.kind).victim == Victim::kEtcd) {
-    if (fault.kind != FaultKind::kCutEtcdClients) {
-      network_->Set(MemberPlace(index), Net::kPeers, link);
-    }
-    member(index).disturbed = on && IsDisturbance(fault.kind);
-    if (fault.kind != FaultKind::kCutEtcdPeers) network_->Set(MemberPlace(index), Net::kEtcd, link);
-    return;
-  }
-  const Trouble trouble = !on                         ? Trouble::kNone
-                          : IsDisturbance(fault.kind) ? Trouble::kDisturbed
-                                                      : Trouble::kCut;
-  if (fault.kind != FaultKind::kCutControllerFromEtcd) {
-    network_->Set(Place(index), Net::kControl, link);
-    controller(index).agents = trouble;
-  }
-  if (fault.kind != FaultKind::kCutControllerFromAgents) {
-    network_->Set(Place(index), Net::kEtcd, link);
-    controller(index).etcd = trouble;
-  }
-}
-
 absl::Status ElectedPlane::Check() {
   for (std::size_t i = 0; i < controllers_.size(); ++i) {
     if (!controllers_[i].state.running || controllers_[i].process->Running()) continue;
@@ -435,8 +228,6 @@ std::int64_t ElectedPlane::ResidentKib() {
   demo::ControllerProcess& first = *controllers_[0].process;
   return first.Running() ? ResidentKibOf(first.pid()) : 0;
 }
-
-}  // namespace
 
 std::unique_ptr<ControlPlane> MakeElectedPlane(const PlaneOptions& options) {
   return std::make_unique<ElectedPlane>(options);

@@ -11,8 +11,6 @@
 namespace plimsoll::chaos {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr absl::Duration kInterval = absl::Milliseconds(100);
 constexpr absl::Duration kAnswerTimeout = absl::Milliseconds(200);
 constexpr absl::Duration kStall = absl::Seconds(1);
@@ -20,7 +18,8 @@ constexpr absl::Duration kStall = absl::Seconds(1);
 constexpr char kRange[] = R"({"key":"eA=="})";
 
 // Null if there is no answer. Without `body` it is a GET.
-Json Ask(const LeaderWatch::Address& address, const char* path, const char* body = nullptr) {
+nlohmann::json Ask(const LeaderWatch::Address& address, const char* path,
+                   const char* body = nullptr) {
   httplib::Client client(address.host, address.port);
   const auto timeout = absl::ToChronoMicroseconds(kAnswerTimeout);
   client.set_connection_timeout(timeout);
@@ -28,16 +27,16 @@ Json Ask(const LeaderWatch::Address& address, const char* path, const char* body
   const httplib::Result answer =
       body == nullptr ? client.Get(path) : client.Post(path, body, "application/json");
   if (!answer || answer->status != 200) return nullptr;
-  Json json = Json::parse(answer->body, nullptr, false);
-  return json.is_object() ? json : Json(nullptr);
+  nlohmann::json json = nlohmann::json::parse(answer->body, nullptr, false);
+  return json.is_object() ? json : nlohmann::json(nullptr);
 }
 
-std::string TextAt(const Json& json, const char* pointer) {
-  return json.value(Json::json_pointer(pointer), std::string());
+std::string TextAt(const nlohmann::json& json, const char* pointer) {
+  return json.value(nlohmann::json::json_pointer(pointer), std::string());
 }
 
 bool LeadsEtcd(const LeaderWatch::Address& address) {
-  const Json status = Ask(address, "/v3/maintenance/status", "{}");
+  const nlohmann::json status = Ask(address, "/v3/maintenance/status", "{}");
   if (status.is_null()) return false;
   const std::string leader = TextAt(status, "/leader");
   return !leader.empty() && leader == TextAt(status, "/header/member_id");
@@ -75,7 +74,7 @@ void LeaderWatch::AskController(int index) {
     const MutexLock lock(mutex_);
     address = controllers_[static_cast<std::size_t>(index)].address;
   }
-  const Json status = Ask(address, "/v1/status");
+  const nlohmann::json status = Ask(address, "/v1/status");
   const MutexLock lock(mutex_);
   Controller& controller = controllers_[static_cast<std::size_t>(index)];
   controller.role = status.is_null() ? "" : status.value("role", "");
