@@ -161,7 +161,18 @@ absl::Status ElectedPlane::Check() {
     return absl::AbortedError(absl::StrCat("member ", i, " of etcd has ended by itself: see ",
                                            members_[i].process->log()));
   }
+  LookAtQuorum();
   return absl::OkStatus();
+}
+
+// Members that are back need a moment to elect one of them.
+void ElectedPlane::LookAtQuorum() {
+  const auto running = std::count_if(members_.begin(), members_.end(),
+                                     [](const Member& member) { return member.state.running; });
+  const bool lost = running <= static_cast<std::ptrdiff_t>(members_.size() / 2);
+  if (watch_ == nullptr) return;
+  quorum_lost_ = lost || (quorum_lost_ && !watch_->AnsweredSince(quorum_back_at_));
+  if (lost) quorum_back_at_ = RealClock().Now();
 }
 
 absl::Status ElectedPlane::Stop() {
@@ -205,11 +216,7 @@ int ElectedPlane::ShownQuota() {
 }
 
 const char* ElectedPlane::Excuse() const {
-  const auto running = std::count_if(members_.begin(), members_.end(),
-                                     [](const Member& member) { return member.state.running; });
-  if (running <= static_cast<std::ptrdiff_t>(members_.size() / 2)) {
-    return "etcd had no quorum";
-  }
+  if (quorum_lost_) return "etcd had no quorum";
   // A member that is only slow goes on to lead the others.
   const std::optional<int> etcd_leader = watch_->member();
   if (etcd_leader.has_value() && members_[static_cast<std::size_t>(*etcd_leader)].disturbed) {

@@ -72,6 +72,7 @@ class ElectedPlane final : public ControlPlane {
   absl::Status MendController(const Fault& fault, int index);
   absl::Status MendMember(const Fault& fault, int index);
   void SetLinks(const Fault& fault, int index, bool on);
+  void LookAtQuorum();
   void Say(const std::string& line) const {
     if (options_.say) options_.say(line);
   }
@@ -88,6 +89,9 @@ class ElectedPlane final : public ControlPlane {
   std::vector<int> hit_controllers_;
   std::vector<int> hit_members_;
   std::unique_ptr<LeaderWatch> watch_;
+  // Killed members were too many, and etcd has not answered since.
+  bool quorum_lost_ = false;
+  Instant quorum_back_at_;
 };
 
 }  // namespace plimsoll::chaos

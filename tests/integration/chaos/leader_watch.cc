@@ -134,6 +134,11 @@ bool LeaderWatch::etcd_answers() const {
   return answers_;
 }
 
+bool LeaderWatch::AnsweredSince(Instant at) const {
+  const MutexLock lock(mutex_);
+  return answered_at_.has_value() && *answered_at_ > at;
+}
+
 int LeaderWatch::epochs() const {
   const MutexLock lock(mutex_);
   return static_cast<int>(epochs_.size());

@@ -37,6 +37,8 @@ class LeaderWatch {
   // The hash of the configuration that it said last.
   std::string config_hash(int controller) const;
   bool etcd_answers() const;
+  // Whether etcd has answered after that.
+  bool AnsweredSince(Instant at) const;
   int epochs() const;
   // Of etcd: how many were longer than a second, and the longest.
   int stalls() const;
