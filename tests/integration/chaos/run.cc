@@ -21,6 +21,8 @@ constexpr absl::Duration kStep = absl::Milliseconds(10);
 // Said in the trace from here on.
 constexpr double kNotableStall = 0.2;
 
+constexpr double kNotableStep = 1;
+
 std::atomic<bool> interrupted{false};
 
 void OnSignal(int) { interrupted.store(true); }
@@ -105,6 +107,8 @@ class Director {
       const Cue& cue = cues_[next_];
       Say((cue.mend ? "mended: " : "") + Describe(cue.fault));
       if (!cue.mend) ++result_.faults[static_cast<std::size_t>(cue.fault.kind)];
+      // Until now it has excused what it hit.
+      if (cue.mend) grants_.See(Now(), world_.Grants(started_), 0);
       absl::Status status = cue.mend ? world_.Mend(cue.fault) : world_.Begin(cue.fault);
       if (!status.ok()) return status;
     }
@@ -118,6 +122,10 @@ class Director {
   }
 
   void Look() {
+    if (Now() - looked_at_ > kNotableStep) {
+      Say(absl::StrFormat("this program was busy for %.2f s", Now() - looked_at_));
+    }
+    looked_at_ = Now();
     demo::Provider& provider = world_.provider();
     const int allowed = world_.quota().Allowed(RealClock().Now());
     judge_.See({Now(), provider.in_flight(), provider.TakeRecentMax(), allowed,
@@ -206,6 +214,7 @@ class Director {
   Result result_;
   StallWatch stalls_;
   Instant started_;
+  double looked_at_ = 0;
   bool healed_ = false;
   bool said_breach_ = false;
   int quota_said_ = kFirstQuota;
