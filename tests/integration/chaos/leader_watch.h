@@ -54,7 +54,7 @@ class LeaderWatch {
   void Run();
   void AskController(int index);
   void AskMembers();
-  void NoteAnswer(bool answered);
+  void NoteAnswer(bool answered) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::vector<Address> members_;
   mutable Mutex mutex_;
