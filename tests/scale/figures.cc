@@ -69,6 +69,7 @@ void Figures::Merge(const Figures& other) {
   for (std::size_t i = 0; i < kCounts; ++i) AddUp(bins[i], other.bins[i]);
   AddUp(messages, other.messages);
   AddUp(busy_ns, other.busy_ns);
+  longest_ns = std::max(longest_ns, other.longest_ns);
   AddUp(owned, other.owned);
   AddUp(usable, other.usable);
   AddUp(used, other.used);

@@ -51,6 +51,7 @@ struct Figures {
   std::array<std::vector<std::int64_t>, kCounts> bins;
   std::vector<std::vector<std::int64_t>> messages;  // by controller and second
   std::vector<std::vector<double>> busy_ns;  // of the core, by controller and second; if measured
+  double longest_ns = 0;                     // that the core took for one event; if measured
   std::vector<std::vector<int>> owned;       // shards, by controller and second
   // By quarters of a second: what instances could use, and of that what they might.
   std::vector<std::int64_t> usable;

@@ -51,7 +51,7 @@ struct Options {
   absl::Duration watch_max = absl::Milliseconds(150);  // until a controller has seen a change
   // Confirmations wait so long for further syncs before they start. The product: 0.
   absl::Duration confirm_gather;
-  double etcd_writes_per_second = 0;  // what one etcd is assumed to do; 0: nothing is said of it
+  double etcd_requests_per_second = 0;  // what the etcd is assumed to do; 0: nothing is said of it
 
   int threads = 1;
   int sample = 0;  // only so many of the shards; 0: all

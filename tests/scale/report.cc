@@ -129,13 +129,26 @@ void AddCosts(const Options& options, const Figures& figures, double sampled,
   double busy = 0;
   for (const auto& row : figures.busy_ns) busy += std::accumulate(row.begin(), row.end(), 0.0);
   const double events = static_cast<double>(figures.Total(Count::kCoreEvents)) * sampled;
-  if (busy > 0) lines.push_back({"core", {{"us per event", busy / events * 1e-3}}});
-  if (options.etcd_writes_per_second > 0) {
-    const auto& writes = figures.bins[static_cast<std::size_t>(Count::kWrites)];
-    lines.push_back({"etcd, if it does so many writes/s",
-                     {{"writes/s", options.etcd_writes_per_second},
-                      {"behind at most, s", WorstDelay(writes, options.etcd_writes_per_second)}}});
+  if (busy > 0) {
+    lines.push_back(
+        {"core",
+         {{"us per event", busy / events * 1e-3}, {"longest, ms", figures.longest_ns * 1e-6}}});
   }
+  if (options.etcd_requests_per_second <= 0) return;
+  const double capacity = options.etcd_requests_per_second;
+  std::vector<std::int64_t> requests = figures.bins[static_cast<std::size_t>(Count::kWrites)];
+  const std::vector<std::int64_t> reads[] = {
+      figures.bins[static_cast<std::size_t>(Count::kConfirms)],
+      figures.bins[static_cast<std::size_t>(Count::kLooks)]};
+  for (const auto& row : reads) {
+    requests.resize(std::max(requests.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) requests[i] += row[i];
+  }
+  const auto& operations = figures.bins[static_cast<std::size_t>(Count::kOperations)];
+  lines.push_back({"etcd of so many requests/s",
+                   {{"requests/s", capacity},
+                    {"behind at most, s", WorstDelay(requests, capacity)},
+                    {"if each put were one, s", WorstDelay(operations, capacity)}}});
 }
 
 double MeanUse(const Figures& figures, const Options& options) {

@@ -29,7 +29,7 @@ constexpr std::string_view kUsage =
     "  --failures KIND           none, rolling, zone or crash; none\n"
     "  --failures-per-minute X   of all controllers, with crash; 30\n"
     "  --confirm-gather S        how long a confirmation waits for more syncs; 0\n"
-    "  --etcd-writes-per-second X   how far behind an etcd would fall that does so many\n"
+    "  --etcd-requests-per-second X   how far behind an etcd would fall that does so many\n"
     "  --sample N                only so many shards, and counts as if it had been all\n"
     "  --threads N               1\n"
     "  --measure                 how long the core takes: CPU time, differs from run to run\n"
@@ -69,7 +69,7 @@ bool ParseReal(std::string_view name, const std::string& text, Options& options)
   const std::map<std::string_view, double*> numbers = {
       {"--popularity", &options.popularity},
       {"--failures-per-minute", &options.failures_per_minute},
-      {"--etcd-writes-per-second", &options.etcd_writes_per_second}};
+      {"--etcd-requests-per-second", &options.etcd_requests_per_second}};
   const std::map<std::string_view, absl::Duration*> durations = {
       {"--demand-every", &options.demand_every},
       {"--seconds", &options.length},

@@ -1,17 +1,11 @@
 #include "tests/scale/simulation.h"
 
 #include <algorithm>
-#include <set>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
 #include "tests/scale/placement.h"
-#include "tests/scale/report.h"
 #include "tests/scale/timetable.h"
-#include "tests/scale/virtual_etcd.h"
-#include "tests/scale/workload.h"
 
 namespace plimsoll::scale {
 namespace {
@@ -98,105 +92,21 @@ TEST(ScaleSimulation, SameOptionsSameRunHoweverManyThreads) {
 
 class ScaleMutants : public ::testing::TestWithParam<Sabotage> {};
 
+// One run need not be unlucky enough; of a few, some are.
 TEST_P(ScaleMutants, AreCaught) {
-  std::int64_t violations = 0;
-  for (std::uint64_t seed = 1; seed <= 4 && violations == 0; ++seed) {
+  Figures figures;
+  for (std::uint64_t seed = 2; seed <= 9 && figures.violations == 0; ++seed) {
     Options options = Small(Failures::kCrash, seed);
+    options.watch_max = absl::Seconds(1);
     options.sabotage = GetParam();
-    violations = Simulate(options).violations;
+    figures = Simulate(options);
   }
-  EXPECT_GT(violations, 0);
+  EXPECT_GT(figures.violations, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ScaleMutants,
                          testing::Values(Sabotage::kInheritsNothing, Sabotage::kHoldsCutShort,
                                          Sabotage::kOwnsByRankAlone));
-
-TEST(Placement, IsEven) {
-  std::vector<int> counts(64);
-  for (int i = 0; i < 6400; ++i) {
-    ++counts[static_cast<std::size_t>(ShardOf(absl::StrCat("dependency-", i), 64))];
-  }
-  EXPECT_GT(*std::min_element(counts.begin(), counts.end()), 60);
-  EXPECT_LT(*std::max_element(counts.begin(), counts.end()), 145);
-}
-
-TEST(Placement, ADeathMovesOnlyWhatTheDeadOwned) {
-  int moved = 0;
-  for (int shard = 0; shard < 500; ++shard) {
-    const std::vector<int> of_nine = Ranked(shard, 9);
-    std::vector<int> of_ten = Ranked(shard, 10);
-    moved += of_ten.front() == 9;
-    std::erase(of_ten, 9);
-    EXPECT_EQ(of_ten, of_nine);
-  }
-  EXPECT_GT(moved, 25);
-  EXPECT_LT(moved, 80);
-}
-
-TEST(Timetable, LosesAZoneAtOnceAndRestartsOneAfterTheOther) {
-  const Timetable zone(Small(Failures::kZone));
-  ASSERT_THAT(zone.outages(), testing::SizeIs(2));
-  EXPECT_EQ(zone.outages()[0].from, zone.outages()[1].from);
-  const Timetable rolling(Small(Failures::kRolling));
-  std::set<int> restarted;
-  for (const Outage& outage : rolling.outages()) {
-    restarted.insert(outage.controller);
-    EXPECT_EQ(outage.gone, outage.from);
-    EXPECT_NE(rolling.At(outage.controller, outage.from), nullptr);
-    EXPECT_EQ(rolling.At(outage.controller, outage.until), nullptr);
-  }
-  EXPECT_THAT(restarted, testing::SizeIs(5));
-}
-
-TEST(Timetable, KeysOfTheKilledStayUntilTheirLeaseEnds) {
-  const Options options = Small(Failures::kCrash);
-  const Timetable crash(options);
-  ASSERT_FALSE(crash.outages().empty());
-  for (const Outage& outage : crash.outages()) {
-    EXPECT_GE(outage.gone - outage.from, options.etcd_lease * 2 / 3);
-    EXPECT_LE(outage.gone - outage.from, options.etcd_lease);
-    EXPECT_GT(outage.until, outage.gone);
-  }
-}
-
-TEST(Workload, SomeDependenciesHaveThousandsAndMostAHundred) {
-  Options options;
-  options.agents = 20'000;
-  const Workload workload = MakeWorkload(options);
-  EXPECT_GT(workload.members_max, 700);
-  EXPECT_GT(workload.members_median, 15);
-  EXPECT_LT(workload.members_median, 40);
-  EXPECT_GE(workload.memberships, workload.sessions);
-  std::int64_t sessions = 0;
-  for (const ShardLoad& shard : workload.shards) sessions += std::ssize(shard.agents);
-  EXPECT_EQ(sessions, workload.sessions);
-}
-
-TEST(VirtualEtcd, WritesOnlyWhatItsGuardAllows) {
-  VirtualEtcd etcd;
-  EtcdTxn take;
-  take.compare = {{"leader", EtcdCompare::Target::kCreateRevision, 0}};
-  take.success = {EtcdPut{"leader", "a", 7}};
-  take.failure = {EtcdRange{.key = "leader"}};
-  const EtcdTxnResult first = etcd.Do(take);
-  EXPECT_TRUE(first.succeeded);
-  const EtcdTxnResult second = etcd.Do(take);
-  EXPECT_FALSE(second.succeeded);
-  ASSERT_THAT(second.ranges, testing::SizeIs(1));
-  EXPECT_EQ(second.ranges[0].kvs[0].create_revision, first.revision);
-  EXPECT_FALSE(etcd.EndLease(8));
-  EXPECT_TRUE(etcd.EndLease(7));
-  EXPECT_TRUE(etcd.Do(take).succeeded);
-}
-
-TEST(Report, TellsHowFarWritesFallBehind) {
-  // Ten a second too many for one second, then room for five a second.
-  std::vector<std::int64_t> writes(10, 11);
-  writes.resize(40, 5);
-  EXPECT_NEAR(WorstDelay(writes, 100), 0.1, 1e-9);
-  EXPECT_EQ(WorstDelay(writes, 1000), 0);
-}
 
 }  // namespace
 }  // namespace plimsoll::scale

@@ -63,8 +63,12 @@ void ShardRun::Run() {
   for (const Outage& outage : world_.timetable.outages()) Plan(outage);
   SampleOften();
   const Instant end = Instant{} + world_.options.length;
+  // Of a broken rule, the first consequence is enough.
+  const bool until_broken = world_.options.sabotage != Sabotage::kNone;
   bool more = true;
-  while (more) more = world_.queue.Step(end);
+  while (more) {
+    more = world_.queue.Step(end) && !(until_broken && world_.figures.violations > 0);
+  }
   if (following_.has_value()) world_.figures.take_overs.push_back(*following_);
   NoteStart();
 }

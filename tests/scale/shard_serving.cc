@@ -1,4 +1,5 @@
 // How a controller serves the shard that it owns: the core, its agents, and its writes.
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -30,9 +31,9 @@ void ShardController::Apply(const Event& event) {
   const std::int64_t begun = stopwatch ? stopwatch() : 0;
   std::vector<Action> actions = core_->Apply(event, clock_.Now());
   if (stopwatch) {
-    auto& rows = world_.figures.busy_ns;
-    Second(rows[static_cast<std::size_t>(controller_)], now) +=
-        static_cast<double>(stopwatch() - begun);
+    const auto took = static_cast<double>(stopwatch() - begun);
+    Second(world_.figures.busy_ns[static_cast<std::size_t>(controller_)], now) += took;
+    world_.figures.longest_ns = std::max(world_.figures.longest_ns, took);
   }
   for (std::size_t i = 0; i < world_.books.size(); ++i) {
     world_.books.CheckReserved(i, core_->Reserved(world_.books.name(i), clock_.Now()), now);
