@@ -94,6 +94,7 @@ struct Summary {
   absl::Duration starved_max;
   std::int64_t sessions_max = 0;
   std::int64_t events = 0;
+  EtcdCounts etcd;
   bool failed = false;
   SimulationResult first_failure;
 
@@ -107,6 +108,7 @@ struct Summary {
     starved_max = std::max(starved_max, result.starved_max);
     sessions_max = std::max(sessions_max, result.sessions_max);
     events += result.events;
+    etcd += result.etcd;
     if (!result.ok() && !failed) {
       failed = true;
       first_failure = result;
@@ -123,6 +125,17 @@ Summary Run(const Scenario& scenario, const Arguments& arguments) {
   return summary;
 }
 
+void PrintEtcd(const EtcdCounts& c) {
+  absl::PrintF("           reigns %d  take-overs failed %d, unknown %d  leases ended %d", c.reigns,
+               c.takes_failed, c.unknown_takes, c.leases_ended);
+  absl::PrintF("  pages %d, compacted %d  writes %d, batches split %d\n", c.pages,
+               c.compacted_pages, c.writes, c.split_batches);
+  absl::PrintF("           no answer: had landed %d, had not %d, landed later %d, refused later %d",
+               c.unknown_landed, c.unknown_open, c.landed_late, c.refused_late);
+  absl::PrintF("  refused again %d  stale writes %d, confirmations %d, answers %d\n",
+               c.refused_again, c.stale_writes, c.stale_confirms, c.stale_answers);
+}
+
 void PrintText(const Summary& s) {
   absl::PrintF("%-10s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
                s.broken[1], s.broken[2], s.broken[3]);
@@ -130,6 +143,7 @@ void PrintText(const Summary& s) {
                s.in_flight_max, s.reserved_max);
   absl::PrintF("  usable share %.3f  starved at most %.1f s  sessions at most %d\n", s.usable_share,
                absl::ToDoubleSeconds(s.starved_max), s.sessions_max);
+  if (s.etcd.reigns > 0) PrintEtcd(s.etcd);
   if (!s.failed) return;
   absl::PrintF("         first failing seed %d: %s\n", s.first_failure.seed,
                s.first_failure.first_violation);

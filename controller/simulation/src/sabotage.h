@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/time/time.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/transport.h"
+#include "controller/simulation/src/etcd_call.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/protocol.h"
@@ -32,6 +34,14 @@ class Sabotage {
   virtual std::vector<Event> OnEvent(Epoch /*epoch*/, Event event) { return {std::move(event)}; }
   // The core answers.
   virtual void OnReply(ReplyAction& /*reply*/) {}
+
+  // A batch is to be written to etcd: these, one after the other, each once the one before is.
+  virtual std::vector<WriteBatch> OnBatch(WriteBatch batch) { return {std::move(batch)}; }
+  // A controller asks etcd, or hears from it.
+  virtual void OnEtcdRequest(EtcdRequest& /*request*/) {}
+  virtual void OnEtcdAnswer(const EtcdRequest& /*request*/, EtcdAnswer& /*answer*/) {}
+  // The core wants its reign confirmed: a value is told to it, and etcd is not asked.
+  virtual std::optional<absl::Status> OnConfirm() { return std::nullopt; }
 
   // An agent process sends.
   virtual void OnSend(AgentMessage& /*message*/) {}

@@ -151,6 +151,60 @@ Scenario Split() {
   return scenario;
 }
 
+// Controllers that share an etcd, and everything that can happen between them and it.
+Scenario Elected(const char* name, int controllers) {
+  Scenario scenario = From(Harsh(), name);
+  scenario.controllers = controllers;
+  EtcdDay day;
+  day.network = {.loss = 0.02,
+                 .duplicate = 0.05,
+                 .late = 0.02,
+                 .late_by = {absl::Milliseconds(200), absl::Seconds(8)}};
+  day.fault_every = absl::Seconds(5);
+  day.compact_every = absl::Seconds(2);
+  day.page_max = 3;
+  day.ops_max = 12;
+  using enum EtcdFault;
+  day.faults = {kPause, kCrash, kStop, kCutOff, kIsolate, kElection, kOutage, kSlow, kRevoke};
+  scenario.etcd = day;
+  return scenario;
+}
+
+Scenario EtcdTwo() { return Elected("etcd-two", 2); }
+Scenario EtcdThree() { return Elected("etcd-three", 3); }
+
+// Controllers are cut off from etcd, alone or with the member next to them, and half of the agents
+// see only them.
+Scenario EtcdSplit() {
+  Scenario scenario = Elected("etcd-split", 3);
+  scenario.network.late = 0.08;
+  scenario.demand_every = absl::Milliseconds(400);
+  scenario.fault_every = absl::Seconds(4);
+  using enum EtcdFault;
+  scenario.etcd->fault_every = absl::Seconds(8);
+  scenario.etcd->faults = {kCutOff, kIsolate, kIsolate, kPause};
+  return scenario;
+}
+
+// An etcd of which one hardly ever knows what it did: slow, lossy, compacted all the time, and with
+// room for few operations.
+Scenario EtcdSlow() {
+  Scenario scenario = Elected("etcd-slow", 3);
+  EtcdDay& day = *scenario.etcd;
+  day.network = {.loss = 0.08,
+                 .duplicate = 0.1,
+                 .late = 0.1,
+                 .late_by = {absl::Milliseconds(200), absl::Seconds(8)}};
+  day.work = {absl::Milliseconds(5), absl::Milliseconds(120)};
+  day.compact_every = absl::Milliseconds(300);
+  day.ops_max = 6;
+  day.page_max = 2;
+  using enum EtcdFault;
+  day.faults = {kSlow, kSlow, kElection, kPause, kCrash, kRevoke};
+  scenario.demand_every = absl::Milliseconds(400);
+  return scenario;
+}
+
 // Instances come and go by plan, and the product's own join reserve is there for them.
 Scenario Planned(Scenario scenario, const char* name, FleetPlan plan, int agents, int at_start) {
   scenario.name = name;
@@ -174,9 +228,10 @@ Scenario CrashLoop() {
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),    Mild(),  Harsh(),    Churn(),    Extreme(), Open(),     Anonymous(),
-          Reserve(), Quota(), Operator(), Template(), Cuts(),    Lost(),     Failover(),
-          Hot(),     Split(), Deploy(),   Scale(),    Jobs(),    CrashLoop()};
+  return {Calm(),      Mild(),     Harsh(),  Churn(),    Extreme(),  Open(),
+          Anonymous(), Reserve(),  Quota(),  Operator(), Template(), Cuts(),
+          Lost(),      Failover(), Hot(),    Split(),    EtcdTwo(),  EtcdThree(),
+          EtcdSplit(), EtcdSlow(), Deploy(), Scale(),    Jobs(),     CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

@@ -101,6 +101,7 @@ class Pausable {
 
   void PauseUntil(Instant until) { paused_until_ = until; }
   bool paused() const { return queue_.now() < paused_until_; }
+  Instant paused_until() const { return paused_until_; }
   void Deliver(EventQueue::Action action) {
     if (!paused()) return action();
     queue_.At(paused_until_,
