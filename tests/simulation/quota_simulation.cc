@@ -23,7 +23,7 @@ using internal::Mutant;
 
 constexpr std::string_view kUsage =
     "usage: quota_simulation [--scenario NAME] [--runs N] [--seed S] [--trace] [--json]\n"
-    "       quota_simulation --mutants [--runs N]\n"
+    "       quota_simulation --mutants [--mutant NAME] [--runs N]\n"
     "       quota_simulation --mutant NAME [--seed S]\n"
     "  --scenario NAME  one kind of day, see controller/simulation/README.md; all by default\n"
     "  --runs N         seeds S to S + N - 1; 20 by default\n"
@@ -31,7 +31,7 @@ constexpr std::string_view kUsage =
     "  --trace          one run, message by message, up to the first violation\n"
     "  --json           one object per scenario and line\n"
     "  --mutants        the protocol without one of its rules each: which seed breaks what\n"
-    "  --mutant NAME    the trace of one of them\n"
+    "  --mutant NAME    the trace of one of them; with --mutants only this one\n"
     "exit status: 0 all invariants held (--mutants: all were caught), 1 not so, 2 bad arguments\n";
 
 struct Arguments {
@@ -171,9 +171,10 @@ bool PrintMutantTrace(const Mutant& mutant, std::uint64_t seed) {
   return PrintTrace(internal::SimulateUntilBroken(scenario, seed, *sabotage, /*traced=*/true));
 }
 
-bool PrintMutants(std::uint64_t runs) {
+bool PrintMutants(std::string_view name, std::uint64_t runs) {
   bool all = true;
   for (const Mutant& mutant : internal::Mutants()) {
+    if (!name.empty() && mutant.name != name) continue;
     const std::optional<SimulationResult> caught = internal::Catch(mutant, runs);
     all = all && caught.has_value();
     absl::PrintF("%-4s %-26s %-8s ", mutant.rule, mutant.name, mutant.scenario);
@@ -193,7 +194,7 @@ int Main(int argc, char** argv) {
     absl::FPrintF(stderr, "%s", kUsage);
     return 2;
   }
-  if (arguments.mutants) return PrintMutants(arguments.runs) ? 0 : 1;
+  if (arguments.mutants) return PrintMutants(arguments.mutant, arguments.runs) ? 0 : 1;
   if (!arguments.mutant.empty()) {
     return PrintMutantTrace(*FindMutant(arguments.mutant), arguments.seed) ? 0 : 1;
   }

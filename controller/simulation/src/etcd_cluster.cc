@@ -11,7 +11,7 @@ constexpr char kPrefix[] = "/plimsoll";
 constexpr double kStrikesLeader = 0.75;
 constexpr double kSplitsAgents = 0.6;
 constexpr DurationRange kStart = {absl::ZeroDuration(), absl::Milliseconds(400)};
-constexpr DurationRange kControllerStops = {absl::Milliseconds(500), absl::Seconds(9)};
+constexpr DurationRange kAfterwards = {absl::ZeroDuration(), absl::Seconds(10)};
 constexpr DurationRange kEtcdCut = {absl::Seconds(1), absl::Seconds(12)};
 constexpr DurationRange kIsolation = {absl::Seconds(4), absl::Seconds(14)};
 constexpr DurationRange kElects = {absl::Milliseconds(300), absl::Milliseconds(1500)};
@@ -54,10 +54,15 @@ void EtcdCluster::Do(EtcdFault fault) {
   const Instant now = world_.queue.now();
   const int controller = PickController();
   switch (fault) {
-    case EtcdFault::kPause:
-      if (At(controller).running())
-        At(controller).PauseUntil(now + Draw(world_.random, kControllerStops));
+    case EtcdFault::kPause: {
+      if (!At(controller).running()) return;
+      const Instant until = now + Draw(world_.random, day_.pause);
+      At(controller).PauseUntil(until);
+      // Half of the agents wait for it, and are found when it goes on again.
+      if (world_.random.Chance(kSplitsAgents))
+        Split(controller, until + Draw(world_.random, kAfterwards));
       return;
+    }
     case EtcdFault::kCrash:
       if (!At(controller).running()) return;
       At(controller).Crash();

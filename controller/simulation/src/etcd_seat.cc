@@ -19,7 +19,7 @@ constexpr absl::Duration kLookAtLease = absl::Milliseconds(200);
 constexpr std::int64_t kFirstEpoch = 1000;
 constexpr char kName[] = "controller-";
 // A process that goes on after a pause lets its threads run in any order.
-constexpr DurationRange kWakes = {absl::ZeroDuration(), absl::Milliseconds(100)};
+constexpr DurationRange kWakes = {absl::ZeroDuration(), absl::Milliseconds(500)};
 constexpr DurationRange kServes = {absl::ZeroDuration(), absl::Milliseconds(20)};
 constexpr DurationRange kServesLate = {absl::Milliseconds(20), absl::Seconds(3)};
 constexpr double kIsLate = 0.1;

@@ -12,6 +12,7 @@
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/protocol.h"
+#include "plimsoll/simulation/virtual_clock.h"
 
 namespace plimsoll::internal {
 
@@ -43,12 +44,21 @@ class Sabotage {
   // The core wants its reign confirmed: a value is told to it, and etcd is not asked.
   virtual std::optional<absl::Status> OnConfirm() { return std::nullopt; }
 
+  // The true time, which whoever is sabotaged does not know.
+  void SetTime(const TrueTime& time) { time_ = &time; }
+
   // An agent process sends.
   virtual void OnSend(AgentMessage& /*message*/) {}
   // An answer reaches an agent process, this long after its message was sent.
   virtual void OnAnswer(Answer& /*answer*/, absl::Duration /*age*/) {}
   // An agent process puts a function in force, this much later.
   virtual absl::Duration OnInstall(StepFunction& /*function*/, Calls /*in_force*/) { return {}; }
+
+ protected:
+  Instant time() const { return time_->now(); }
+
+ private:
+  const TrueTime* time_ = nullptr;
 };
 
 }  // namespace plimsoll::internal

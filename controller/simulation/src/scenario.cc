@@ -191,17 +191,41 @@ Scenario EtcdSplit() {
 Scenario EtcdSlow() {
   Scenario scenario = Elected("etcd-slow", 3);
   EtcdDay& day = *scenario.etcd;
-  day.network = {.loss = 0.08,
+  day.network = {.loss = 0.05,
                  .duplicate = 0.1,
-                 .late = 0.1,
+                 .late = 0.06,
                  .late_by = {absl::Milliseconds(200), absl::Seconds(8)}};
-  day.work = {absl::Milliseconds(5), absl::Milliseconds(120)};
-  day.compact_every = absl::Milliseconds(300);
+  day.work = {absl::Milliseconds(5), absl::Milliseconds(80)};
+  day.compact_every = absl::Seconds(1);
   day.ops_max = 6;
-  day.page_max = 2;
   using enum EtcdFault;
   day.faults = {kSlow, kSlow, kElection, kPause, kCrash, kRevoke};
   scenario.demand_every = absl::Milliseconds(400);
+  return scenario;
+}
+
+// The leader stops, and goes on when another leads, while half of the agents see only it. A
+// confirmation is under way most of the time, and is answered meanwhile.
+Scenario EtcdPaused() {
+  Scenario scenario = Elected("etcd-paused", 2);
+  scenario.hold_max = absl::Milliseconds(100);
+  EtcdDay& day = *scenario.etcd;
+  day.work = {absl::Milliseconds(10), absl::Milliseconds(60)};
+  day.fault_every = absl::Seconds(8);
+  day.faults = {EtcdFault::kPause};
+  day.pause = {absl::Seconds(3), absl::Seconds(10)};
+  return scenario;
+}
+
+// Reigns of a few seconds, of one controller and the same again, under which writes of those before
+// arrive.
+Scenario EtcdHot() {
+  Scenario scenario = Elected("etcd-hot", 2);
+  EtcdDay& day = *scenario.etcd;
+  day.network.late = 0.15;
+  day.fault_every = absl::Milliseconds(2500);
+  using enum EtcdFault;
+  day.faults = {kRevoke, kRevoke, kStop, kElection};
   return scenario;
 }
 
@@ -228,10 +252,10 @@ Scenario CrashLoop() {
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),      Mild(),     Harsh(),  Churn(),    Extreme(),  Open(),
-          Anonymous(), Reserve(),  Quota(),  Operator(), Template(), Cuts(),
-          Lost(),      Failover(), Hot(),    Split(),    EtcdTwo(),  EtcdThree(),
-          EtcdSplit(), EtcdSlow(), Deploy(), Scale(),    Jobs(),     CrashLoop()};
+  return {Calm(),       Mild(),   Harsh(),    Churn(),     Extreme(),   Open(),     Anonymous(),
+          Reserve(),    Quota(),  Operator(), Template(),  Cuts(),      Lost(),     Failover(),
+          Hot(),        Split(),  EtcdTwo(),  EtcdThree(), EtcdSplit(), EtcdSlow(), EtcdHot(),
+          EtcdPaused(), Deploy(), Scale(),    Jobs(),      CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

@@ -51,7 +51,9 @@ struct World {
         trace(traced),
         network(scenario, queue, random),
         sabotage(the_sabotage),
-        quota(the_scenario.quota) {}
+        quota(the_scenario.quota) {
+    sabotage.SetTime(queue.time());
+  }
 
   World(const World&) = delete;
   World& operator=(const World&) = delete;

@@ -68,6 +68,7 @@ struct EtcdDay {
   DurationRange work = {absl::Milliseconds(1), absl::Milliseconds(20)};  // until it is done
   absl::Duration fault_every = absl::InfiniteDuration();
   std::vector<EtcdFault> faults = {};  // one of these each time; most often it meets the leader
+  DurationRange pause = {absl::Milliseconds(500), absl::Seconds(9)};
   absl::Duration compact_every = absl::InfiniteDuration();
 };
 
