@@ -6,8 +6,8 @@
 
 namespace plimsoll::internal {
 
-// The protocol between a controller and etcd without one of its rules: E1 to E6 as numbered below
-// "etcd" in controller/store/README.md, and those of the quota protocol that it carries.
+// The protocol between a controller and etcd without one of its rules: E1 to E4 are the first
+// four invariants below "etcd" in controller/store/README.md; the others are the quota protocol's.
 std::vector<Mutant> EtcdMutants();
 
 }  // namespace plimsoll::internal
