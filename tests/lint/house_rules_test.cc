@@ -73,6 +73,7 @@ TEST_F(HouseRulesTest, EveryBadIncludeIsFoundWhereItStands) {
       {"controller/store/src/a.cc", "\"plimsoll/http/server.h\""},
       {"controller/store/src/memory_store.cc", "<sqlite3.h>"},
       {"controller/simulation/src/a.cc", "\"plimsoll/http/server.h\""},
+      {"controller/simulation/src/a.cc", "\"plimsoll/store/etcd_client.h\""},
       {"api/cli/a.cc", "\"controller/main/config.h\""},
       {"controller/config/a.cc", "\"plimsoll/http/server.h\""},
       {"controller/main/a.cc", "\"plimsoll/agent/agent.h\""},

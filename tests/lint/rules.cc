@@ -27,7 +27,9 @@ const std::vector<Layer>& Layers() {
        {"plimsoll/core/", "plimsoll/controller/", "plimsoll/store/", "controller/store/"}},
       {"controller/simulation/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "plimsoll/agent/",
-        "plimsoll/wire/", "plimsoll/simulation/", "controller/simulation/", "agent/src/"}},
+        "plimsoll/wire/", "plimsoll/simulation/", "controller/simulation/", "agent/src/",
+        // The pure part of the store.
+        "plimsoll/store/etcd_plan.h", "plimsoll/store/etcd_types.h"}},
       {"controller/config/",
        {"plimsoll/core/", "plimsoll/algorithms/", "plimsoll/controller/", "controller/config/"}},
       {"controller/operations/",

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "controller/simulation/src/fleet.h"
 #include "plimsoll/simulation/scenario.h"
+#include "tests/simulation/etcd_mutants.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -408,10 +409,8 @@ std::unique_ptr<Sabotage> Make() {
   return std::make_unique<T>();
 }
 
-}  // namespace
-
-const std::vector<Mutant>& Mutants() {
-  static const auto* const mutants = new std::vector<Mutant>{
+std::vector<Mutant> ProtocolMutants() {
+  return {
       {"LeaseFromReceipt", "A1", "the lease counts from the receipt of the answer", "extreme", 8,
        Make<LeaseFromReceipt>},
       {"LocalFallback", "A4", "after the lease the agent admits quota / agents on its own", "harsh",
@@ -466,6 +465,16 @@ const std::vector<Mutant>& Mutants() {
        Make<DeletionFreesAtOnce>},
       {"LossUnnoticed", "L1", "a lost store counts as whole", "lost", 1, Make<LossUnnoticed>},
   };
+}
+
+}  // namespace
+
+const std::vector<Mutant>& Mutants() {
+  static const auto* const mutants = [] {
+    auto* const all = new std::vector<Mutant>(ProtocolMutants());
+    for (Mutant& mutant : EtcdMutants()) all->push_back(mutant);
+    return all;
+  }();
   return *mutants;
 }
 

@@ -14,7 +14,7 @@ namespace plimsoll::internal {
 // The protocol without one of its rules. The simulation must notice.
 struct Mutant {
   std::string_view name;
-  std::string_view rule;  // as numbered in controller/README.md
+  std::string_view rule;  // as numbered in controller/README.md, E… in that of controller/store
   std::string_view text;  // what is done instead
   std::string_view scenario;
   std::uint64_t seed;  // is tried first

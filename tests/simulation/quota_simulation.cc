@@ -23,7 +23,7 @@ using internal::Mutant;
 
 constexpr std::string_view kUsage =
     "usage: quota_simulation [--scenario NAME] [--runs N] [--seed S] [--trace] [--json]\n"
-    "       quota_simulation --mutants [--runs N]\n"
+    "       quota_simulation --mutants [--mutant NAME] [--runs N]\n"
     "       quota_simulation --mutant NAME [--seed S]\n"
     "  --scenario NAME  one kind of day, see controller/simulation/README.md; all by default\n"
     "  --runs N         seeds S to S + N - 1; 20 by default\n"
@@ -31,7 +31,7 @@ constexpr std::string_view kUsage =
     "  --trace          one run, message by message, up to the first violation\n"
     "  --json           one object per scenario and line\n"
     "  --mutants        the protocol without one of its rules each: which seed breaks what\n"
-    "  --mutant NAME    the trace of one of them\n"
+    "  --mutant NAME    the trace of one of them; with --mutants only this one\n"
     "exit status: 0 all invariants held (--mutants: all were caught), 1 not so, 2 bad arguments\n";
 
 struct Arguments {
@@ -94,6 +94,7 @@ struct Summary {
   absl::Duration starved_max;
   std::int64_t sessions_max = 0;
   std::int64_t events = 0;
+  EtcdCounts etcd;
   bool failed = false;
   SimulationResult first_failure;
 
@@ -107,6 +108,7 @@ struct Summary {
     starved_max = std::max(starved_max, result.starved_max);
     sessions_max = std::max(sessions_max, result.sessions_max);
     events += result.events;
+    etcd += result.etcd;
     if (!result.ok() && !failed) {
       failed = true;
       first_failure = result;
@@ -123,6 +125,17 @@ Summary Run(const Scenario& scenario, const Arguments& arguments) {
   return summary;
 }
 
+void PrintEtcd(const EtcdCounts& c) {
+  absl::PrintF("           reigns %d  take-overs failed %d, unknown %d  leases ended %d", c.reigns,
+               c.takes_failed, c.unknown_takes, c.leases_ended);
+  absl::PrintF("  pages %d, compacted %d  writes %d, batches split %d\n", c.pages,
+               c.compacted_pages, c.writes, c.split_batches);
+  absl::PrintF("           no answer: had landed %d, had not %d, landed later %d, refused later %d",
+               c.unknown_landed, c.unknown_open, c.landed_late, c.refused_late);
+  absl::PrintF("  refused again %d  stale writes %d, confirmations %d, answers %d\n",
+               c.refused_again, c.stale_writes, c.stale_confirms, c.stale_answers);
+}
+
 void PrintText(const Summary& s) {
   absl::PrintF("%-10s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
                s.broken[1], s.broken[2], s.broken[3]);
@@ -130,6 +143,7 @@ void PrintText(const Summary& s) {
                s.in_flight_max, s.reserved_max);
   absl::PrintF("  usable share %.3f  starved at most %.1f s  sessions at most %d\n", s.usable_share,
                absl::ToDoubleSeconds(s.starved_max), s.sessions_max);
+  if (s.etcd.reigns > 0) PrintEtcd(s.etcd);
   if (!s.failed) return;
   absl::PrintF("         first failing seed %d: %s\n", s.first_failure.seed,
                s.first_failure.first_violation);
@@ -157,9 +171,10 @@ bool PrintMutantTrace(const Mutant& mutant, std::uint64_t seed) {
   return PrintTrace(internal::SimulateUntilBroken(scenario, seed, *sabotage, /*traced=*/true));
 }
 
-bool PrintMutants(std::uint64_t runs) {
+bool PrintMutants(std::string_view name, std::uint64_t runs) {
   bool all = true;
   for (const Mutant& mutant : internal::Mutants()) {
+    if (!name.empty() && mutant.name != name) continue;
     const std::optional<SimulationResult> caught = internal::Catch(mutant, runs);
     all = all && caught.has_value();
     absl::PrintF("%-4s %-26s %-8s ", mutant.rule, mutant.name, mutant.scenario);
@@ -179,7 +194,7 @@ int Main(int argc, char** argv) {
     absl::FPrintF(stderr, "%s", kUsage);
     return 2;
   }
-  if (arguments.mutants) return PrintMutants(arguments.runs) ? 0 : 1;
+  if (arguments.mutants) return PrintMutants(arguments.mutant, arguments.runs) ? 0 : 1;
   if (!arguments.mutant.empty()) {
     return PrintMutantTrace(*FindMutant(arguments.mutant), arguments.seed) ? 0 : 1;
   }

@@ -116,9 +116,10 @@ void AgentProcess::Send(SendMessage step) {
   controller_ = static_cast<int>(step.controller);
   sent_at_ = now();
   Note(11, [&] { return Describe(message); });
-  const auto reply = [this, exchange, from = controller_](const Answer& answer) {
-    world_.network.Send(index_, from, Direction::kToAgent, [this, exchange, answer] {
-      Deliver([this, exchange, answer] { OnAnswer(exchange, answer); });
+  const auto reply = [this, exchange, from = controller_](const Answer& answer,
+                                                          std::optional<std::size_t> leader) {
+    world_.network.Send(index_, from, Direction::kToAgent, [this, exchange, answer, leader] {
+      Deliver([this, exchange, answer, leader] { OnAnswer(exchange, answer, leader); });
     });
   };
   world_.network.Send(
@@ -128,26 +129,28 @@ void AgentProcess::Send(SendMessage step) {
                   [this, exchange] { Deliver([this, exchange] { OnTimeout(exchange); }); });
 }
 
-void AgentProcess::OnAnswer(std::int64_t exchange, Answer answer) {
+void AgentProcess::OnAnswer(std::int64_t exchange, Answer answer,
+                            std::optional<std::size_t> leader) {
   if (!exchanging_ || exchange != exchange_) return;
   exchanging_ = false;
   world_.sabotage.OnAnswer(answer, now() - sent_at_);
   Note(12, [&] { return Describe(answer); });
-  HandToSession(answer);
+  HandToSession(answer, leader);
   Drive();
 }
 
-void AgentProcess::HandToSession(const Answer& answer) {
+void AgentProcess::HandToSession(const Answer& answer, std::optional<std::size_t> leader) {
   struct Handler {
     void operator()(const RegisterAnswer& a) const { session.OnRegistered(a, now); }
     void operator()(const SyncAnswer& a) const { session.OnSynced(a, now); }
     void operator()(const ReleaseAnswer&) const { session.OnReleased(now); }
-    void operator()(const Refusal& a) const { session.OnRefused(a, now); }
+    void operator()(const Refusal& a) const { session.OnRefused(a, now, leader); }
     void operator()(const NoAnswer&) const { session.OnUnreachable(now); }
     Session& session;
     Instant now;
+    std::optional<std::size_t> leader;
   };
-  std::visit(Handler{session_, now()}, answer);
+  std::visit(Handler{session_, now(), leader}, answer);
 }
 
 void AgentProcess::OnTimeout(std::int64_t exchange) {

@@ -50,9 +50,9 @@ class AgentProcess {
   void Drive();
   void WaitUntil(Instant at);
   void Send(SendMessage step);
-  void OnAnswer(std::int64_t exchange, Answer answer);
+  void OnAnswer(std::int64_t exchange, Answer answer, std::optional<std::size_t> leader);
   void OnTimeout(std::int64_t exchange);
-  void HandToSession(const Answer& answer);
+  void HandToSession(const Answer& answer, std::optional<std::size_t> leader);
   void BreakOff();
   ControllerHost& controller() { return *controllers_[static_cast<std::size_t>(controller_)]; }
   void Interrupt();

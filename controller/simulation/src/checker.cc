@@ -8,7 +8,7 @@
 
 namespace plimsoll::internal {
 
-Checker::Checker(World& world, const VirtualStore& store, const Controllers& controllers,
+Checker::Checker(World& world, const StorePort& store, const Controllers& controllers,
                  std::vector<Instance>& instances, SimulationResult& result)
     : world_(world),
       store_(store),
@@ -23,13 +23,17 @@ void Checker::Check() {
   if (const ControllerHost* controller = Rightful()) CheckReservations(*controller);
 }
 
-const ControllerHost* Checker::Rightful() const {
+const ControllerHost* Checker::Reigning() const {
   for (const auto& controller : controllers_) {
     const Core* core = controller->core();
-    if (core == nullptr || core->epoch() != store_.epoch()) continue;
-    return core->learning() ? nullptr : controller.get();
+    if (core != nullptr && core->epoch() == store_.epoch()) return controller.get();
   }
   return nullptr;
+}
+
+const ControllerHost* Checker::Rightful() const {
+  const ControllerHost* const controller = Reigning();
+  return controller == nullptr || controller->core()->learning() ? nullptr : controller;
 }
 
 void Checker::CheckLimits() {

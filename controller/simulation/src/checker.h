@@ -7,6 +7,7 @@
 
 #include "controller/simulation/src/agent_process.h"
 #include "controller/simulation/src/controller_host.h"
+#include "controller/simulation/src/store_port.h"
 #include "controller/simulation/src/world.h"
 #include "plimsoll/simulation/fleet_simulator.h"
 
@@ -28,13 +29,15 @@ using Controllers = std::vector<std::unique_ptr<ControllerHost>>;
 // Looks at the whole world after every event, as nobody inside it can. Thread-compatible.
 class Checker {
  public:
-  Checker(World& world, const VirtualStore& store, const Controllers& controllers,
+  Checker(World& world, const StorePort& store, const Controllers& controllers,
           std::vector<Instance>& instances, SimulationResult& result);
 
   // Does nothing if nothing can have risen since the last time.
   void Check();
   // Adds to the usable share, and looks who starves.
   void Sample();
+  // The one that reigns by the store's word, and knows; null if there is none.
+  const ControllerHost* Reigning() const;
 
  private:
   void CheckLimits();
@@ -42,13 +45,13 @@ class Checker {
   void CheckReservations(const ControllerHost& controller);
   void CheckCovered(const ControllerHost& controller, const SessionId& session, Calls calls,
                     const char* what);
-  // The one that reigns by the store's word; null if it does not run, or is still learning.
+  // The same; null as well while it is still learning.
   const ControllerHost* Rightful() const;
   void NoteStarving(Instance& instance);
   void Report(Invariant invariant, const std::string& what);
 
   World& world_;
-  const VirtualStore& store_;
+  const StorePort& store_;
   const Controllers& controllers_;
   std::vector<Instance>& instances_;
   SimulationResult& result_;

@@ -1,5 +1,6 @@
 #include "controller/simulation/src/controller_host.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -60,26 +61,42 @@ PolicyEvent MakePolicies(const World& world) {
 
 }  // namespace
 
-ControllerHost::ControllerHost(World& world, VirtualStore& store, int index)
-    : world_(world), store_(store), index_(index), process_(world.queue) {}
+// Where there are several they stand by when they do not lead.
+ControllerHost::ControllerHost(World& world, StorePort& store, int index)
+    : world_(world),
+      store_(store),
+      index_(index),
+      process_(world.queue),
+      running_(world.scenario.controllers > 1) {}
 
-void ControllerHost::Start(Epoch epoch) {
+void ControllerHost::Start(const StoreState& found) {
   process_.PauseUntil({});
-  Lead(epoch);
+  Lead(found);
 }
 
-void ControllerHost::StartInPlace(Epoch epoch) {
-  process_.Deliver([this, epoch] {
-    if (epoch == store_.epoch()) Lead(epoch);
+void ControllerHost::StartInPlace(Epoch epoch, std::function<StoreState()> read) {
+  process_.Deliver([this, epoch, read = std::move(read)] {
+    if (epoch == store_.epoch()) Lead(read());
   });
 }
 
-void ControllerHost::Lead(Epoch epoch) {
+void ControllerHost::StandBy() {
+  End();
+  running_ = true;
+}
+
+void ControllerHost::Leave() {
+  Crash();
+  End();
+  running_ = false;
+  process_.PauseUntil({});
+}
+
+void ControllerHost::Lead(StoreState found) {
   End();
   world_.raised = true;
   ++world_.controller_starts;
-  epoch_ = epoch;
-  StoreState found = store_.Read();
+  epoch_ = found.epoch;
   CoreOptions options = MakeOptions(world_);
   Policy policy = MakePolicy(world_);
   clock_.emplace(MakeClock(world_, Role::kController));
@@ -90,7 +107,7 @@ void ControllerHost::Lead(Epoch epoch) {
     return absl::StrFormat("controller %d reigns, epoch %d, finds %s %s", index_, epoch_.value,
                            ToString(found.condition), Describe(found.bounds));
   });
-  world_.AdoptQuota();
+  if (epoch_ == store_.epoch()) world_.AdoptQuota();
   PolicyEvent set;
   if (!world_.deleted) Put(world_, policy, set);
   core_ = std::make_unique<Core>(options, set.policies, found, now, set.templates);
@@ -141,17 +158,23 @@ void ControllerHost::Evict(const InstanceId& instance) {
 }
 
 void ControllerHost::Receive(std::int64_t exchange, const AgentMessage& message, Reply reply) {
-  if (core_ == nullptr && world_.scenario.controllers == 1) {
-    reply(NoAnswer{absl::UnavailableError("connection refused")});
+  if (core_ == nullptr && !running_) {
+    reply(NoAnswer{absl::UnavailableError("connection refused")}, std::nullopt);
     return;
   }
   process_.Deliver([this, exchange, message, reply = std::move(reply), reign = reign_] {
     if (reign != reign_) return;
-    if (core_ == nullptr) return reply(Refusal{RefusalCode::kNotLeader, "stands by", epoch_});
+    if (core_ == nullptr) return Refuse(reply);
+    if (const auto* sync = std::get_if<SyncRequest>(&message)) seen_ = std::max(seen_, sync->epoch);
     last_request_ = RequestId(last_request_.value + 1);
     waiting_[last_request_] = {exchange, reply};
     Apply(MakeEvent(last_request_, message));
   });
+}
+
+void ControllerHost::Refuse(const Reply& reply) const {
+  reply(Refusal{RefusalCode::kNotLeader, "stands by", epoch_},
+        leader_ == nullptr ? std::nullopt : leader_());
 }
 
 void ControllerHost::Abandon(std::int64_t exchange) {
@@ -175,7 +198,9 @@ void ControllerHost::Apply(const Event& event) {
     for (Action& action : core_->Apply(one, clock_->Now())) Perform(std::move(action));
   }
   epoch_ = core_->epoch();
-  if (deposed_) Crash();
+  if (!deposed_) return;
+  Crash();
+  if (on_deposed_) on_deposed_(seen_);
 }
 
 void ControllerHost::Perform(Action action) {
@@ -191,7 +216,9 @@ void ControllerHost::PerformReply(ReplyAction reply) {
   if (waiting == waiting_.end()) return;
   const Reply send = std::move(waiting->second.reply);
   waiting_.erase(waiting);
-  send(MakeAnswer(reply));
+  const auto* refusal = std::get_if<Refusal>(&reply.body);
+  const bool elsewhere = refusal != nullptr && refusal->code == RefusalCode::kNotLeader;
+  send(MakeAnswer(reply), elsewhere && leader_ != nullptr ? leader_() : std::nullopt);
 }
 
 void ControllerHost::PerformWrite(WriteAction write) {
@@ -211,7 +238,7 @@ void ControllerHost::PerformConfirm(ConfirmAction confirm) {
                  }));
 }
 
-VirtualStore::Done ControllerHost::LetKnow(std::function<Event(absl::Status)> event) {
+StorePort::Done ControllerHost::LetKnow(std::function<Event(absl::Status)> event) {
   return [this, event = std::move(event), reign = reign_](const absl::Status& status) {
     process_.Deliver([this, event, status, reign] {
       if (reign == reign_ && core_ != nullptr) Apply(event(status));

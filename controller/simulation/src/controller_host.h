@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "controller/simulation/src/virtual_store.h"
+#include "controller/simulation/src/store_port.h"
 #include "controller/simulation/src/world.h"
 #include "plimsoll/controller/core.h"
 
@@ -16,18 +16,36 @@ namespace plimsoll::internal {
 // several machines share the store, stands by. Thread-compatible.
 class ControllerHost {
  public:
-  using Reply = std::function<void(const Answer&)>;
+  // The answer, and who leads if that is known and somebody else.
+  using Reply = std::function<void(const Answer&, std::optional<std::size_t> leader)>;
 
-  ControllerHost(World& world, VirtualStore& store, int index);
+  ControllerHost(World& world, StorePort& store, int index);
 
-  // A new process has taken over with this epoch: it reads what it finds, and serves.
-  void Start(Epoch epoch);
-  // The process that is there takes over, as soon as it runs.
-  void StartInPlace(Epoch epoch);
+  // A new process has taken over, has found this, and serves.
+  void Start(const StoreState& found);
+  // The process that is there has taken over with this epoch: it reads what it finds, and serves,
+  // as soon as it runs.
+  void StartInPlace(Epoch epoch, std::function<StoreState()> read);
   // The process is gone, with everything it had not written.
   void Crash();
   // The process says good-bye to its agents first.
   void ShutDown();
+
+  // For processes that stand for election. The process has been elected, has found this, and
+  // serves.
+  void Lead(StoreState found);
+  // The process does not lead, or not any more.
+  void StandBy();
+  // There is no process any more.
+  void Leave();
+  // Called when the core knows that its reign is over, with the latest epoch that agents knew of.
+  void OnDeposed(std::function<void(Epoch seen)> deposed) { on_deposed_ = std::move(deposed); }
+  // Where agents are sent while it stands by.
+  void set_leader(std::function<std::optional<std::size_t>()> leader) {
+    leader_ = std::move(leader);
+  }
+  const Pausable& process() const { return process_; }
+
   void PauseUntil(Instant until) { process_.PauseUntil(until); }
   // The operator has changed quota, override or dependency, as the world says.
   void ChangePolicies();
@@ -52,7 +70,6 @@ class ControllerHost {
     Reply reply;
   };
 
-  void Lead(Epoch epoch);
   void Apply(const Event& event);
   void Perform(Action action);
   void PerformReply(ReplyAction reply);
@@ -60,11 +77,12 @@ class ControllerHost {
   void PerformConfirm(ConfirmAction confirm);
   void End();
   void Tick();
+  void Refuse(const Reply& reply) const;
   // Lets the core know, if the process that asked is still there and runs.
-  VirtualStore::Done LetKnow(std::function<Event(absl::Status)> event);
+  StorePort::Done LetKnow(std::function<Event(absl::Status)> event);
 
   World& world_;
-  VirtualStore& store_;
+  StorePort& store_;
   const int index_;
   Pausable process_;
   int reign_ = 0;  // counts processes: what was meant for an earlier one comes to nothing
@@ -75,6 +93,10 @@ class ControllerHost {
   absl::Duration tick_;
   RequestId last_request_;
   std::map<RequestId, Waiting> waiting_;
+  bool running_;
+  Epoch seen_;
+  std::function<void(Epoch)> on_deposed_;
+  std::function<std::optional<std::size_t>()> leader_;
 };
 
 }  // namespace plimsoll::internal

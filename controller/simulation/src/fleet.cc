@@ -26,7 +26,17 @@ constexpr DurationRange kSplit = {absl::Seconds(6), absl::Seconds(14)};
 constexpr std::array<Calls, 4> kQuotas = {20, 30, 40, 50};
 constexpr std::array<Calls, 6> kPins = {0, 1, 4, 9, 20, 50};
 
-Controllers MakeControllers(World& world, VirtualStore& store) {
+std::unique_ptr<EtcdCluster> MakeEtcd(World& world, EtcdCounts& counts) {
+  if (!world.scenario.etcd.has_value()) return nullptr;
+  return std::make_unique<EtcdCluster>(world, counts);
+}
+
+StorePort& Either(VirtualStore& store, EtcdCluster* etcd) {
+  if (etcd != nullptr) return *etcd;
+  return store;
+}
+
+Controllers MakeControllers(World& world, StorePort& store) {
   Controllers controllers;
   for (int i = 0; i < world.scenario.controllers; ++i) {
     controllers.push_back(std::make_unique<ControllerHost>(world, store, i));
@@ -39,15 +49,16 @@ Controllers MakeControllers(World& world, VirtualStore& store) {
 Fleet::Fleet(const Scenario& scenario, std::uint64_t seed, bool traced, Sabotage& sabotage)
     : world_(scenario, seed, traced, sabotage),
       store_(world_.scenario, world_.queue, world_.random),
-      controllers_(MakeControllers(world_, store_)),
+      etcd_(MakeEtcd(world_, result_.etcd)),
+      controllers_(MakeControllers(world_, Either(store_, etcd_.get()))),
       instances_(static_cast<std::size_t>(scenario.agents)),
       rollout_(MakeRollout()),
-      checker_(world_, store_, controllers_, instances_, result_) {
+      checker_(world_, Either(store_, etcd_.get()), controllers_, instances_, result_) {
   result_.seed = seed;
 }
 
 SimulationResult Fleet::Run(bool until_broken) {
-  StartController();
+  etcd_ != nullptr ? etcd_->Begin(controllers_) : StartController();
   for (int i = 0; i < world_.scenario.agents; ++i) {
     instances_[static_cast<std::size_t>(i)].demand = static_cast<Calls>(
         world_.random.Below(static_cast<std::uint64_t>(world_.scenario.ceiling) + 1));
@@ -142,7 +153,8 @@ void Fleet::OnAgentEnded(int index) {
 }
 
 void Fleet::StartController() {
-  controllers_[leader_]->Start(store_.TakeOver());
+  store_.TakeOver();
+  controllers_[leader_]->Start(store_.Read());
   const bool shared = controllers_.size() > 1;
   world_.queue.After(
       Draw(world_.random, shared ? world_.scenario.failover_every : world_.scenario.controller_up),
@@ -157,8 +169,9 @@ void Fleet::FailOver() {
   const Epoch epoch = store_.TakeOver();
   if (world_.scenario.split || world_.random.Chance(0.5)) Separate(static_cast<int>(former));
   store_.CutOff(static_cast<int>(leader_), Instant{});
-  world_.queue.After(Draw(world_.random, kElection),
-                     [this, to = leader_, epoch] { controllers_[to]->StartInPlace(epoch); });
+  world_.queue.After(Draw(world_.random, kElection), [this, to = leader_, epoch] {
+    controllers_[to]->StartInPlace(epoch, [this] { return store_.Read(); });
+  });
   world_.queue.After(Draw(world_.random, world_.scenario.failover_every), [this] { FailOver(); });
 }
 
@@ -259,8 +272,10 @@ void Fleet::Operate() {
 
 void Fleet::SampleOften() {
   checker_.Sample();
-  if (const Core* core = controllers_[leader_]->core()) {
-    result_.sessions_max = std::max(result_.sessions_max, core->sessions());
+  const ControllerHost* const host =
+      etcd_ != nullptr ? checker_.Reigning() : controllers_[leader_].get();
+  if (host != nullptr && host->core() != nullptr) {
+    result_.sessions_max = std::max(result_.sessions_max, host->core()->sessions());
   }
   world_.queue.After(kSampleEvery, [this] { SampleOften(); });
 }

@@ -8,8 +8,10 @@
 #include "controller/simulation/src/agent_process.h"
 #include "controller/simulation/src/checker.h"
 #include "controller/simulation/src/controller_host.h"
+#include "controller/simulation/src/etcd_cluster.h"
 #include "controller/simulation/src/rollout.h"
 #include "controller/simulation/src/sabotage.h"
+#include "controller/simulation/src/virtual_store.h"
 #include "controller/simulation/src/world.h"
 #include "plimsoll/simulation/fleet_simulator.h"
 
@@ -53,15 +55,17 @@ class Fleet {
   int PickInstance();
   absl::Duration DrawExponential(absl::Duration mean);
 
+  SimulationResult result_;
   World world_;
   VirtualStore store_;
+  // Instead of it, on days on which controllers share an etcd.
+  std::unique_ptr<EtcdCluster> etcd_;
   Controllers controllers_;
   std::size_t leader_ = 0;
   std::vector<Instance> instances_;
   // Those that may still have messages or calls under way.
   std::deque<std::unique_ptr<AgentProcess>> processes_;
   Rollout rollout_;
-  SimulationResult result_;
   Checker checker_;
 };
 

@@ -16,6 +16,19 @@ std::string_view ToString(Invariant invariant) {
   return kInvariantNames[static_cast<std::size_t>(invariant)];
 }
 
+EtcdCounts& EtcdCounts::operator+=(const EtcdCounts& other) {
+  for (std::int64_t EtcdCounts::*const count :
+       {&EtcdCounts::reigns, &EtcdCounts::takes_failed, &EtcdCounts::unknown_takes,
+        &EtcdCounts::leases_ended, &EtcdCounts::pages, &EtcdCounts::compacted_pages,
+        &EtcdCounts::writes, &EtcdCounts::split_batches, &EtcdCounts::unknown_landed,
+        &EtcdCounts::unknown_open, &EtcdCounts::landed_late, &EtcdCounts::refused_late,
+        &EtcdCounts::refused_again, &EtcdCounts::stale_writes, &EtcdCounts::stale_confirms,
+        &EtcdCounts::stale_answers}) {
+    this->*count += other.*count;
+  }
+  return *this;
+}
+
 bool SimulationResult::ok() const {
   return std::all_of(violations.begin(), violations.end(), [](std::int64_t n) { return n == 0; });
 }

@@ -30,11 +30,11 @@ double DrawService(const Station& station, Random& random) {
   const bool is_long = station.long_share > 0 && random.Chance(station.long_share);
   const double mean = absl::ToDoubleSeconds(is_long ? station.long_service : station.service);
   switch (station.service_time) {
-    case ServiceTime::kFixed:
+    case plimsoll::ServiceTime::kFixed:
       return mean;
-    case ServiceTime::kPareto:
+    case plimsoll::ServiceTime::kPareto:
       return mean * std::min(kParetoMaximum, kParetoMinimum / std::sqrt(1 - random.Uniform()));
-    case ServiceTime::kExponential:
+    case plimsoll::ServiceTime::kExponential:
       break;
   }
   return random.Exponential(mean);

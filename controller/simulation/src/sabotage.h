@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -7,9 +8,11 @@
 #include "absl/time/time.h"
 #include "agent/src/grant_port.h"
 #include "agent/src/transport.h"
+#include "controller/simulation/src/etcd_call.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/protocol.h"
+#include "plimsoll/simulation/virtual_clock.h"
 
 namespace plimsoll::internal {
 
@@ -33,12 +36,29 @@ class Sabotage {
   // The core answers.
   virtual void OnReply(ReplyAction& /*reply*/) {}
 
+  // A batch is to be written to etcd: these, one after the other, each once the one before is.
+  virtual std::vector<WriteBatch> OnBatch(WriteBatch batch) { return {std::move(batch)}; }
+  // A controller asks etcd, or hears from it.
+  virtual void OnEtcdRequest(EtcdRequest& /*request*/) {}
+  virtual void OnEtcdAnswer(const EtcdRequest& /*request*/, EtcdAnswer& /*answer*/) {}
+  // The core wants its reign confirmed: a value is told to it, and etcd is not asked.
+  virtual std::optional<absl::Status> OnConfirm() { return std::nullopt; }
+
+  // The true time, which whoever is sabotaged does not know.
+  void SetTime(const TrueTime& time) { time_ = &time; }
+
   // An agent process sends.
   virtual void OnSend(AgentMessage& /*message*/) {}
   // An answer reaches an agent process, this long after its message was sent.
   virtual void OnAnswer(Answer& /*answer*/, absl::Duration /*age*/) {}
   // An agent process puts a function in force, this much later.
   virtual absl::Duration OnInstall(StepFunction& /*function*/, Calls /*in_force*/) { return {}; }
+
+ protected:
+  Instant time() const { return time_->now(); }
+
+ private:
+  const TrueTime* time_ = nullptr;
 };
 
 }  // namespace plimsoll::internal

@@ -151,6 +151,84 @@ Scenario Split() {
   return scenario;
 }
 
+// Controllers that share an etcd, and everything that can happen between them and it.
+Scenario Elected(const char* name, int controllers) {
+  Scenario scenario = From(Harsh(), name);
+  scenario.controllers = controllers;
+  EtcdDay day;
+  day.network = {.loss = 0.02,
+                 .duplicate = 0.05,
+                 .late = 0.02,
+                 .late_by = {absl::Milliseconds(200), absl::Seconds(8)}};
+  day.fault_every = absl::Seconds(5);
+  day.compact_every = absl::Seconds(2);
+  day.page_max = 3;
+  day.ops_max = 12;
+  using enum EtcdFault;
+  day.faults = {kPause, kCrash, kStop, kCutOff, kIsolate, kElection, kOutage, kSlow, kRevoke};
+  scenario.etcd = day;
+  return scenario;
+}
+
+Scenario EtcdTwo() { return Elected("etcd-two", 2); }
+Scenario EtcdThree() { return Elected("etcd-three", 3); }
+
+// Controllers are cut off from etcd, alone or with the member next to them, and half of the agents
+// see only them.
+Scenario EtcdSplit() {
+  Scenario scenario = Elected("etcd-split", 3);
+  scenario.network.late = 0.08;
+  scenario.demand_every = absl::Milliseconds(400);
+  scenario.fault_every = absl::Seconds(4);
+  using enum EtcdFault;
+  scenario.etcd->fault_every = absl::Seconds(8);
+  scenario.etcd->faults = {kCutOff, kIsolate, kIsolate, kPause};
+  return scenario;
+}
+
+// An etcd of which one hardly ever knows what it did: slow, lossy, compacted all the time, and with
+// room for few operations.
+Scenario EtcdSlow() {
+  Scenario scenario = Elected("etcd-slow", 3);
+  EtcdDay& day = *scenario.etcd;
+  day.network = {.loss = 0.05,
+                 .duplicate = 0.1,
+                 .late = 0.06,
+                 .late_by = {absl::Milliseconds(200), absl::Seconds(8)}};
+  day.work = {absl::Milliseconds(5), absl::Milliseconds(80)};
+  day.compact_every = absl::Seconds(1);
+  day.ops_max = 6;
+  using enum EtcdFault;
+  day.faults = {kSlow, kSlow, kElection, kPause, kCrash, kRevoke};
+  scenario.demand_every = absl::Milliseconds(400);
+  return scenario;
+}
+
+// The leader stops, and goes on when another leads, while half of the agents see only it. A
+// confirmation is under way most of the time, and is answered meanwhile.
+Scenario EtcdPaused() {
+  Scenario scenario = Elected("etcd-paused", 2);
+  scenario.hold_max = absl::Milliseconds(100);
+  EtcdDay& day = *scenario.etcd;
+  day.work = {absl::Milliseconds(10), absl::Milliseconds(60)};
+  day.fault_every = absl::Seconds(8);
+  day.faults = {EtcdFault::kPause};
+  day.pause = {absl::Seconds(3), absl::Seconds(10)};
+  return scenario;
+}
+
+// Reigns of a few seconds, of one controller and the same again, under which writes of those before
+// arrive.
+Scenario EtcdHot() {
+  Scenario scenario = Elected("etcd-hot", 2);
+  EtcdDay& day = *scenario.etcd;
+  day.network.late = 0.15;
+  day.fault_every = absl::Milliseconds(2500);
+  using enum EtcdFault;
+  day.faults = {kRevoke, kRevoke, kStop, kElection};
+  return scenario;
+}
+
 // Instances come and go by plan, and the product's own join reserve is there for them.
 Scenario Planned(Scenario scenario, const char* name, FleetPlan plan, int agents, int at_start) {
   scenario.name = name;
@@ -174,9 +252,10 @@ Scenario CrashLoop() {
 }  // namespace
 
 std::vector<Scenario> Scenarios() {
-  return {Calm(),    Mild(),  Harsh(),    Churn(),    Extreme(), Open(),     Anonymous(),
-          Reserve(), Quota(), Operator(), Template(), Cuts(),    Lost(),     Failover(),
-          Hot(),     Split(), Deploy(),   Scale(),    Jobs(),    CrashLoop()};
+  return {Calm(),       Mild(),   Harsh(),    Churn(),     Extreme(),   Open(),     Anonymous(),
+          Reserve(),    Quota(),  Operator(), Template(),  Cuts(),      Lost(),     Failover(),
+          Hot(),        Split(),  EtcdTwo(),  EtcdThree(), EtcdSplit(), EtcdSlow(), EtcdHot(),
+          EtcdPaused(), Deploy(), Scale(),    Jobs(),      CrashLoop()};
 }
 
 std::optional<Scenario> FindScenario(std::string_view name) {

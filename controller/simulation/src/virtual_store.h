@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "controller/simulation/src/event_queue.h"
+#include "controller/simulation/src/store_port.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/simulation/scenario.h"
@@ -17,10 +18,8 @@ namespace plimsoll::internal {
 // sent; what comes of a reign that is over comes to nothing. A commit lands at a random moment
 // between its start and its acknowledgement, so that a crash in between leaves either state behind.
 // Thread-compatible.
-class VirtualStore {
+class VirtualStore final : public StorePort {
  public:
-  using Done = std::function<void(absl::Status)>;
-
   VirtualStore(const Scenario& scenario, EventQueue& queue, Random& random);
 
   // A reign begins: its epoch. What earlier ones still send comes to nothing.
@@ -28,12 +27,11 @@ class VirtualStore {
   // What that reign finds. To be called after TakeOver(), at once or later.
   StoreState Read();
   // The epoch of the newest reign.
-  Epoch epoch() const { return epoch_; }
+  Epoch epoch() const override { return epoch_; }
 
-  // As Store::Commit(), with the result later.
-  void Commit(int controller, Epoch reign, const WriteBatch& batch, Done done);
+  void Commit(int controller, Epoch reign, const WriteBatch& batch, Done done) override;
   // OK if `reign` still stood at some moment between now and the result.
-  void Confirm(int controller, Epoch reign, Done done);
+  void Confirm(int controller, Epoch reign, Done done) override;
 
   // Nothing of this controller lands until then, and what it asks for is not answered in time.
   void CutOff(int controller, Instant until) { cut_until_[Index(controller)] = until; }

@@ -51,7 +51,9 @@ struct World {
         trace(traced),
         network(scenario, queue, random),
         sabotage(the_sabotage),
-        quota(the_scenario.quota) {}
+        quota(the_scenario.quota) {
+    sabotage.SetTime(queue.time());
+  }
 
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -101,6 +103,7 @@ class Pausable {
 
   void PauseUntil(Instant until) { paused_until_ = until; }
   bool paused() const { return queue_.now() < paused_until_; }
+  Instant paused_until() const { return paused_until_; }
   void Deliver(EventQueue::Action action) {
     if (!paused()) return action();
     queue_.At(paused_until_,

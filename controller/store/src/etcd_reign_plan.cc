@@ -13,8 +13,6 @@ namespace {
 using internal::EtcdKeys;
 using internal::EtcdMeta;
 
-// One is the number of the transaction itself.
-constexpr std::size_t kOpsMax = kEtcdOpsMax - 1;
 // etcd refuses requests above 1.5 MiB by default.
 constexpr std::size_t kBytesMax = std::size_t{1} << 20;
 
@@ -132,7 +130,7 @@ class EtcdReignPlan::Splitter {
     std::size_t bytes = step.bytes;
     for (const auto& [key, bound] : bounds_) bytes += BytesOf(key, bound);
     // One more for the end of learning.
-    return step.ops.size() + bounds_.size() + 1 <= kOpsMax && bytes <= kBytesMax;
+    return step.ops.size() + bounds_.size() + 1 <= plan_.ops_max_ && bytes <= kBytesMax;
   }
 
   std::size_t BytesOf(const BoundKey& key, const Bound* bound) const {
@@ -181,7 +179,7 @@ class EtcdReignPlan::Splitter {
   void Add(EtcdOp op) {
     const std::size_t bytes = SizeOf(op);
     const Step& last = steps_.back();
-    const bool full = last.ops.size() >= kOpsMax || last.bytes + bytes > kBytesMax;
+    const bool full = last.ops.size() >= plan_.ops_max_ || last.bytes + bytes > kBytesMax;
     if (full && !last.ops.empty()) NextStep();
     steps_.back().ops.push_back(std::move(op));
     steps_.back().bytes += bytes;
@@ -202,6 +200,7 @@ class EtcdReignPlan::Splitter {
 EtcdReignPlan::EtcdReignPlan(EtcdReignStart start)
     : prefix_(std::move(start.prefix)),
       token_(start.token),
+      ops_max_(static_cast<std::size_t>(start.ops_max - 1)),
       epoch_(start.state.epoch.value),
       lost_(std::move(start.lost)),
       longest_hold_(start.state.longest_hold),

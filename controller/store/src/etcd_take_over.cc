@@ -200,7 +200,8 @@ void EtcdTakeOver::On(const absl::StatusOr<EtcdRangeResult>& result) {
 }
 
 void EtcdTakeOver::ReadPage(const EtcdRangeResult& page) {
-  at_revision_ = page.revision;
+  // Each page tells the revision that there is when it is read.
+  if (at_revision_ == 0) at_revision_ = page.revision;
   for (const EtcdKeyValue& kv : page.kvs) {
     if (phase_ == Phase::kDocuments) {
       absl::StatusOr<Document> document = internal::DecodeDocument(kv.value);

@@ -434,5 +434,48 @@ TEST_F(EtcdPlanTest, ManyBoundsAreReadInPagesAndFromTheStartAfterACompaction) {
   EXPECT_EQ(pages[2], pages[0]) << "from the start, as of now";
 }
 
+// Of an etcd that others use as well: its answers tell the newest revision, whichever was asked
+// for.
+TEST_F(EtcdPlanTest, AllPagesAreOfTheRevisionOfTheFirst) {
+  Reign();
+  WriteBatch many;
+  for (int i = 0; i < 30; ++i) many.put.push_back(MakeBound(absl::StrCat("1-", i), 1));
+  ASSERT_TRUE(Commit(many).ok());
+  etcd_.set_page_limit(10);
+  etcd_.EndAllLeases();
+  const std::unique_ptr<Etcd> client = etcd_.MakeClient();
+  const auto look = ReadLook(kPrefix, *etcd_.Send(LookTxn(kPrefix)));
+  EtcdTakeOver plan(*look, {.prefix = kPrefix, .lease = *client->Grant(absl::Seconds(5))});
+  std::vector<std::int64_t> asked;
+  while (const auto request = plan.Next()) {
+    if (const auto* txn = std::get_if<EtcdTxn>(&*request)) {
+      plan.On(client->Txn(*txn));
+    } else {
+      asked.push_back(std::get<EtcdRange>(*request).revision);
+      plan.On(client->Range(std::get<EtcdRange>(*request)));
+    }
+    etcd_.Put("/neighbour", absl::StrCat(asked.size()));
+  }
+  ASSERT_THAT(asked, SizeIs(4)) << "three of bounds, one of documents";
+  EXPECT_EQ(asked[0], 0);
+  EXPECT_GT(asked[1], 0);
+  EXPECT_EQ(asked[2], asked[1]);
+  EXPECT_EQ(asked[3], 0);
+}
+
+TEST_F(EtcdPlanTest, AnEtcdThatTakesFewerOperationsGetsFewer) {
+  etcd_.EndAllLeases();
+  EtcdReignStart start = *TryTakeOver();
+  start.ops_max = 6;
+  plan_.emplace(std::move(start));
+  const std::size_t before = etcd_.txns().size();
+  WriteBatch many;
+  for (int i = 0; i < 12; ++i) many.put.push_back(MakeBound(absl::StrCat("1-", i), 1));
+  ASSERT_TRUE(Commit(many).ok());
+  const std::vector<EtcdTxn> txns = etcd_.txns();
+  EXPECT_EQ(txns.size() - before, 3U);
+  for (std::size_t i = before; i < txns.size(); ++i) EXPECT_LE(txns[i].success.size(), 6U);
+}
+
 }  // namespace
 }  // namespace plimsoll

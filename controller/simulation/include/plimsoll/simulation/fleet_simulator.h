@@ -24,6 +24,28 @@ inline constexpr std::size_t kInvariants = 4;
 // "I1" to "I4"; of static storage.
 std::string_view ToString(Invariant invariant);
 
+// What happened on a day on which controllers share an etcd: a day without it proves nothing of it.
+struct EtcdCounts {
+  std::int64_t reigns = 0;
+  std::int64_t takes_failed = 0;   // another was faster, or etcd did not answer
+  std::int64_t unknown_takes = 0;  // of which nobody knew whether they had landed
+  std::int64_t leases_ended = 0;   // without being given back
+  std::int64_t pages = 0;          // asked for at take-overs
+  std::int64_t compacted_pages = 0;
+  std::int64_t writes = 0;          // that landed
+  std::int64_t split_batches = 0;   // that took more than one transaction
+  std::int64_t unknown_landed = 0;  // writes without an answer that had landed when given up
+  std::int64_t unknown_open = 0;    // and that had not
+  std::int64_t landed_late = 0;     // that landed after they had been given up
+  std::int64_t refused_late = 0;    // that were refused then
+  std::int64_t refused_again = 0;   // doubled or sent again, of a reign that stands
+  std::int64_t stale_writes = 0;    // asked for by a reign that was over
+  std::int64_t stale_confirms = 0;
+  std::int64_t stale_answers = 0;  // from a member that had not heard of everything
+
+  EtcdCounts& operator+=(const EtcdCounts& other);
+};
+
 struct SimulationResult {
   std::uint64_t seed = 0;
   // After how many events each invariant did not hold.
@@ -44,6 +66,7 @@ struct SimulationResult {
   std::int64_t controller_starts = 0;
   std::int64_t agent_starts = 0;
   std::int64_t messages = 0;
+  EtcdCounts etcd;
   // Of everything that happened: two runs with equal hashes were the same run.
   std::uint64_t trace_hash = 0;
   std::vector<std::string> trace;  // one line for each message and fault, if asked for

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,33 @@ enum class FleetPlan {
 struct DiskFaults {
   DurationRange commit = {absl::Milliseconds(1), absl::Milliseconds(10)};
   double failure = 0;  // share of commits that fail; half of those are on the disk nevertheless
+};
+
+// What is done to controllers that share an etcd, and to that etcd.
+enum class EtcdFault {
+  kPause,     // a controller stops for a while and does not know it
+  kCrash,     // and another process is started
+  kStop,      // gives its lease back, and another process is started
+  kCutOff,    // a controller reaches no member
+  kIsolate,   // a controller and its member reach no other
+  kElection,  // no quorum for a moment; whoever leads in etcd then extends all leases
+  kOutage,    // no quorum for some seconds
+  kSlow,      // takes up to some seconds for what it is asked
+  kRevoke,    // somebody ends the lease of the leader
+};
+
+// How an etcd is used and what becomes of it.
+struct EtcdDay {
+  absl::Duration lease = absl::Seconds(2);  // of the leader key
+  int ops_max = 128;                        // operations in a transaction
+  std::int64_t page_max = 1000;             // keys in an answer
+  // Each way between a controller and a member. Nothing is late by more than some leases.
+  NetworkFaults network = {};
+  DurationRange work = {absl::Milliseconds(1), absl::Milliseconds(20)};  // until it is done
+  absl::Duration fault_every = absl::InfiniteDuration();
+  std::vector<EtcdFault> faults = {};  // one of these each time; most often it meets the leader
+  DurationRange pause = {absl::Milliseconds(500), absl::Seconds(9)};
+  absl::Duration compact_every = absl::InfiniteDuration();
 };
 
 // One kind of day: a fleet, its load, and what happens to it. Times of the adversary are true
@@ -96,6 +124,10 @@ struct Scenario {
   DurationRange failover_every = {absl::InfiniteDuration(), absl::InfiniteDuration()};
   // At a take-over half of the agents see only the former leader, which is cut off from the store.
   bool split = false;
+
+  // `controllers` share an etcd, and elect who of them leads: instead of `disk`, `failover_every`,
+  // `controller_up` and `split`.
+  std::optional<EtcdDay> etcd;
 };
 
 // What kinds of days there are: see controller/simulation/README.md.

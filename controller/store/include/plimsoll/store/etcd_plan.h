@@ -68,6 +68,7 @@ struct EtcdReignStart {
   std::string log_id;
   std::string lost;
   StoreState state;
+  int ops_max = kEtcdOpsMax;  // operations that one transaction may have; at least 6
 };
 
 // Becomes the leader, after a look that found none: one transaction takes leadership and makes the
@@ -177,6 +178,7 @@ class EtcdReignPlan {
 
   const std::string prefix_;
   const std::int64_t token_;
+  const std::size_t ops_max_;  // beside the number of the transaction itself
   std::int64_t epoch_;
   std::string lost_;
   absl::Duration longest_hold_;
