@@ -125,7 +125,9 @@ const std::vector<Confined>& ConfinedWords() {
       {"SleepFor", sleep, kSleep},
       {"usleep", sleep, kSleep},
       {"nanosleep", sleep, kSleep},
-      {"GTEST_SKIP", {"tests/integration/elected_test.cc"}, "a test that runs everywhere"},
+      {"GTEST_SKIP",
+       {"tests/integration/elected_test.cc", "tests/integration/sharded_test.cc"},
+       "a test that runs everywhere"},
       // Fork handlers lock in one function and unlock in another.
       {"ABSL_NO_THREAD_SAFETY_ANALYSIS",
        {"agent/src/agent.cc", "agent/src/fork_registry.cc", "agent/src/permit_queue.cc",
