@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,8 @@
 #include "agent/src/fleet_breaker.h"
 #include "agent/src/fork_registry.h"
 #include "agent/src/limiter.h"
+#include "agent/src/shard_loops.h"
 #include "agent/src/snapshot.h"
-#include "agent/src/sync_loop.h"
 #include "plimsoll/agent/guard.h"
 #include "plimsoll/agent/retry_budget.h"
 #include "plimsoll/core/check.h"
@@ -115,8 +116,8 @@ class Agent::Impl final : private internal::ForkObserver {
   std::vector<const Compartment*> in_order_ ABSL_GUARDED_BY(mutex_);
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
 
-  // Its thread uses the limiters, so it goes first. Its lock is taken before mutex_.
-  std::unique_ptr<internal::SyncLoop> loop_;
+  // Its threads use the limiters, so it goes first. Its lock is taken before mutex_.
+  std::unique_ptr<internal::ShardLoops> loop_;
 };
 
 Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
@@ -127,15 +128,16 @@ Agent::Impl::Impl(const AgentOptions& options, AgentParts parts)
   internal::SessionOptions session = MakeSessionOptions(options, parts.random);
   first_instance_ = session.instance.value;
   seed_ = parts.random.Next();
-  loop_ = std::make_unique<internal::SyncLoop>(
+  loop_ = std::make_unique<internal::ShardLoops>(
       std::move(session), clock_, parts.random, std::move(parts.transport),
+      std::move(parts.shard_transport),
       options.log ? options.log : internal::LogFunction(&LogToStderr));
 }
 
 Agent::Impl::~Impl() {
   internal::UnregisterForkObserver(*this);
   if (InChild()) {
-    // The thread does not exist here, its locks may be taken for ever, and closing its connection
+    // The threads do not exist here, its locks may be taken for ever, and closing its connection
     // would close the parent's.
     static_cast<void>(loop_.release());
     return;
@@ -185,8 +187,8 @@ Agent::Impl::Compartment Agent::Impl::Make(const std::string& dependency,
   return {options, limiter, BulkheadFactory::Make(dependency, limiter),
           std::make_unique<internal::FleetBreaker>(
               clock_, Random(seed_ + std::hash<std::string>()(dependency)),
-              [this] {
-                if (!InChild()) loop_->Wake();
+              [this, name = DependencyId(dependency)] {
+                if (!InChild()) loop_->Wake(name);
               }),
           nullptr};
 }
@@ -303,10 +305,13 @@ absl::StatusOr<std::unique_ptr<Agent>> AgentFactory::Start(const AgentOptions& o
 
 absl::StatusOr<std::unique_ptr<Agent>> Agent::Start(const AgentOptions& options) {
   if (absl::Status valid = Validate(options); !valid.ok()) return valid;
-  auto transport = internal::MakeHttpTransport(
-      options.controllers, absl::FromChrono(options.connect_timeout),
-      {options.token, options.ca_file, options.client_cert_file, options.client_key_file});
-  return AgentFactory::Start(options, {RealClock(), Random::FromEntropy(), std::move(transport)});
+  const auto make = [options](std::optional<int> shard) {
+    return internal::MakeHttpTransport(
+        options.controllers, absl::FromChrono(options.connect_timeout),
+        {options.token, options.ca_file, options.client_cert_file, options.client_key_file}, shard);
+  };
+  return AgentFactory::Start(
+      options, {RealClock(), Random::FromEntropy(), make(std::nullopt), nullptr, make});
 }
 
 Agent::Agent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

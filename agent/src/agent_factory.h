@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,8 @@ struct AgentParts {
   // Must outlive the callbacks of those who wait. Null: those of the process, which go by the real
   // clock; so hand some in with another clock.
   internal::Timers* timers = nullptr;
+  // To the routes of a shard. Empty: controllers with shards cannot be talked to.
+  std::function<std::unique_ptr<internal::Transport>(int shard)> shard_transport = {};
 };
 
 // Starts agents whose time, chance and network are handed in.

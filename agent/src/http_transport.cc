@@ -8,6 +8,7 @@
 #include <atomic>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -29,7 +30,7 @@ constexpr int kStatusError = 400;
 constexpr int kStatusUnauthenticated = 401;
 constexpr int kStatusForbidden = 403;
 constexpr int kStatusMisdirected = 421;
-constexpr char kSessionsPath[] = "/v1/agent/sessions";
+constexpr int kStatusBadRequest = 400;
 
 // What may come back in one exchange, and which of it was exceeded.
 struct Bounds {
@@ -232,18 +233,19 @@ std::unique_ptr<BoundedClient> MakeClient(const Address& address,
   return std::make_unique<PlainClient>(address.host, address.port);
 }
 
-std::string SessionPath(const SessionId& session) {
-  return absl::StrCat(kSessionsPath, "/", session.value);
+std::string SessionsPath(std::optional<int> shard) {
+  if (!shard.has_value()) return "/v1/agent/sessions";
+  return absl::StrCat("/v1/agent/shards/", *shard, "/sessions");
 }
 
 class HttpTransport final : public Transport {
  public:
   HttpTransport(const std::vector<std::string>& addresses, absl::Duration connect_timeout,
-                const TransportCredentials& credentials);
+                const TransportCredentials& credentials, std::optional<int> shard);
 
   Answer Exchange(std::size_t controller, const RegisterRequest& message,
                   absl::Duration timeout) override {
-    return Exchange(controller, "POST", kSessionsPath, Encode(message), timeout,
+    return Exchange(controller, "POST", sessions_path_, Encode(message), timeout,
                     [](const std::string& body) { return ToAnswer(DecodeRegisterAnswer(body)); });
   }
   Answer Exchange(std::size_t controller, const SyncRequest& message,
@@ -260,6 +262,7 @@ class HttpTransport final : public Transport {
 
   void Interrupt() override;
   std::optional<std::size_t> leader() const override { return leader_; }
+  std::optional<int> shards() const override { return shards_; }
 
  private:
   struct Peer {
@@ -276,6 +279,9 @@ class HttpTransport final : public Transport {
 
   Answer Exchange(std::size_t controller, const char* method, const std::string& path,
                   std::string body, absl::Duration timeout, Decoder decode);
+  std::string SessionPath(const SessionId& session) const {
+    return absl::StrCat(sessions_path_, "/", session.value);
+  }
   Answer Send(Peer& peer, httplib::Request& request, absl::Duration timeout, Decoder decode);
   static Answer Understand(const Peer& peer, int status, const std::string& body, Decoder decode);
   std::optional<std::size_t> FindPeer(const std::string& address) const;
@@ -285,7 +291,9 @@ class HttpTransport final : public Transport {
 
   std::vector<Peer> peers_;
   const std::string token_;
+  const std::string sessions_path_;
   std::optional<std::size_t> leader_;
+  std::optional<int> shards_;
   // The next two are shared by Interrupt() and Exchange().
   std::atomic<bool> interrupted_{false};
   std::atomic<BoundedClient*> sending_{nullptr};  // connected, and busy with an exchange
@@ -293,8 +301,8 @@ class HttpTransport final : public Transport {
 
 HttpTransport::HttpTransport(const std::vector<std::string>& addresses,
                              absl::Duration connect_timeout,
-                             const TransportCredentials& credentials)
-    : token_(credentials.token) {
+                             const TransportCredentials& credentials, std::optional<int> shard)
+    : token_(credentials.token), sessions_path_(SessionsPath(shard)) {
   for (const std::string& text : addresses) {
     const std::optional<Address> address = ParseAddress(text);
     PLIMSOLL_CHECK(address.has_value(), "the addresses of controllers must be valid");
@@ -323,6 +331,7 @@ Answer HttpTransport::Exchange(std::size_t controller, const char* method, const
   PLIMSOLL_CHECK(controller < peers_.size(), "there is no controller of this number");
   Peer& peer = peers_[controller];
   leader_.reset();
+  shards_.reset();
   httplib::Request request;
   request.method = method;
   request.path = path;
@@ -371,6 +380,7 @@ Answer HttpTransport::Send(Peer& peer, httplib::Request& request, absl::Duration
   httplib::Response response;
   httplib::Error error = httplib::Error::Success;
   if (!peer.client->client().send(request, response, error)) return Explain(peer, error);
+  if (response.status == kStatusBadRequest) shards_ = DecodeShards(body);
   if (response.status == kStatusMisdirected) leader_ = FindPeer(DecodeLeader(body));
   return Understand(peer, response.status, body, decode);
 }
@@ -434,8 +444,9 @@ NoAnswer HttpTransport::Failed(const Peer& peer, absl::StatusCode code, const ch
 
 std::unique_ptr<Transport> MakeHttpTransport(const std::vector<std::string>& addresses,
                                              absl::Duration connect_timeout,
-                                             const TransportCredentials& credentials) {
-  return std::make_unique<HttpTransport>(addresses, connect_timeout, credentials);
+                                             const TransportCredentials& credentials,
+                                             std::optional<int> shard) {
+  return std::make_unique<HttpTransport>(addresses, connect_timeout, credentials, shard);
 }
 
 }  // namespace plimsoll::internal

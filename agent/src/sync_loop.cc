@@ -57,13 +57,15 @@ absl::Status SyncLoop::Start() {
   return absl::OkStatus();
 }
 
+void SyncLoop::AskToStop() {
+  const MutexLock lock(mutex_);
+  stop_ = true;
+  Post();
+}
+
 void SyncLoop::Stop() {
   if (!thread_.joinable()) return;
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-    Post();
-  }
+  AskToStop();
   thread_.join();
 }
 
@@ -120,13 +122,20 @@ void SyncLoop::Run() {
     } else if (const auto* send = std::get_if<SendMessage>(&step)) {
       Carry(*send);
       Publish();
+      if (!found_.has_value()) continue;
+      // Others report the dependencies from now on: this thread must not touch them any more.
+      found_shards_(*found_);
+      return Finish();
     } else {
-      if (session_.session().empty()) released_.store(true, std::memory_order_relaxed);
-      finished_.store(true, std::memory_order_relaxed);
-      Publish();
-      return;
+      return Finish();
     }
   }
+}
+
+void SyncLoop::Finish() {
+  if (session_.session().empty()) released_.store(true, std::memory_order_relaxed);
+  finished_.store(true, std::memory_order_relaxed);
+  Publish();
 }
 
 // Returns false if the thread is to end.
@@ -225,19 +234,16 @@ void SyncLoop::EndExchange() {
 void SyncLoop::Digest(const SendMessage& send, const Answer& answer) {
   const Instant now = Look();  // before the answer is believed
   std::visit(Overloaded{
-                 [&](const RegisterAnswer& registered) { session_.OnRegistered(registered, now); },
+                 [&](const RegisterAnswer& registered) {
+                   if (shards_ == 0) shards_ = 1;
+                   session_.OnRegistered(registered, now);
+                 },
                  [&](const SyncAnswer& synced) { session_.OnSynced(synced, now); },
                  [&](const ReleaseAnswer&) {
                    released_.store(true, std::memory_order_relaxed);
                    session_.OnReleased(now);
                  },
-                 [&](const Refusal& refusal) {
-                   if (refusal.code != RefusalCode::kStaleSync) {
-                     LogTrouble(absl::StrFormat("controller %d refused: %s: %s", send.controller,
-                                                ToString(refusal.code), refusal.detail));
-                   }
-                   session_.OnRefused(refusal, now, transport_->leader());
-                 },
+                 [&](const Refusal& refusal) { OnRefused(send, refusal, now); },
                  [&](const NoAnswer& none) {
                    if (absl::IsCancelled(none.why)) {
                      session_.OnInterrupted(now);
@@ -250,6 +256,28 @@ void SyncLoop::Digest(const SendMessage& send, const Answer& answer) {
              answer);
   LogChanges();
   LogSteps();
+}
+
+void SyncLoop::OnRefused(const SendMessage& send, const Refusal& refusal, Instant now) {
+  const std::optional<int> told = transport_->shards();
+  if (told.has_value() && shards_ == 0 && found_shards_) {
+    found_ = told;
+    session_.OnUnreachable(now);
+    return;
+  }
+  if (told.has_value() && shards_ != 0 && *told != shards_) {
+    LogTrouble(absl::StrFormat(
+        "controller %d tells of %d shards, and there are %d: it is not believed; is it of another "
+        "fleet?",
+        send.controller, *told, shards_));
+    session_.OnUnreachable(now);
+    return;
+  }
+  if (refusal.code != RefusalCode::kStaleSync) {
+    LogTrouble(absl::StrFormat("controller %d refused: %s: %s", send.controller,
+                               ToString(refusal.code), refusal.detail));
+  }
+  session_.OnRefused(refusal, now, transport_->leader());
 }
 
 void SyncLoop::Publish() {

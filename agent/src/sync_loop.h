@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,11 +38,19 @@ class SyncLoop {
   // As Stop().
   ~SyncLoop();
 
+  // Before Start(). If a controller refuses the first registration because it has shards, `found`
+  // is told how many, by the loop's thread, as the last thing it does.
+  void ExpectShards(std::function<void(int shards)> found) { found_shards_ = std::move(found); }
+  // Before Start(). There are so many, whatever else a controller says.
+  void KnowShards(int shards) { shards_ = shards; }
+
   // Returns kResourceExhausted if the system has no thread left.
   absl::Status Start();
   // Ends the thread, wherever it stands; nothing is released. Waits for a connection that is being
   // made, at most the connect timeout.
   void Stop();
+  // Stop() will be called: what it would wait for is to end soon. Returns at once.
+  void AskToStop();
 
   // From now on the dependency is reported. `port` and `breaker`, if there is one, must live until
   // Stop() has returned. At most once a name.
@@ -82,6 +91,8 @@ class SyncLoop {
   bool BeginExchange(const SendMessage& send);
   void EndExchange();
   void Digest(const SendMessage& send, const Answer& answer);
+  void OnRefused(const SendMessage& send, const Refusal& refusal, Instant now);
+  void Finish();
   void CountSync(const Answer& answer);
   void Publish();
 
@@ -104,6 +115,9 @@ class SyncLoop {
   absl::Time looked_at_wall_;
   Instant looked_at_wall_after_;  // the wall time was read at or after this
   bool trouble_ = false;          // was logged
+  std::function<void(int shards)> found_shards_;
+  int shards_ = 0;            // 0: not known yet; 1: a session was opened without any
+  std::optional<int> found_;  // and not told yet
   std::set<DependencyId> unknown_;
   std::map<DependencyId, int> steps_;  // as logged
 

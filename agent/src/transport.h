@@ -38,6 +38,9 @@ class Transport {
   // kNotLeader that named one of them. To be called between exchanges.
   virtual std::optional<std::size_t> leader() const { return std::nullopt; }
 
+  // How many shards the last answer told of, if that was a refusal that did. Likewise.
+  virtual std::optional<int> shards() const { return std::nullopt; }
+
   // Makes the Exchange() under way return NoAnswer soon, with status kCancelled. If there is none,
   // it is the next one that returns so: a caller that is about to start one is not missed.
   virtual void Interrupt() = 0;
@@ -52,9 +55,11 @@ struct TransportCredentials {
 };
 
 // Over HTTP/1.1 with keep-alive. `addresses` are as in AgentOptions::controllers and valid. An
-// answer over 1 MiB, or with a header line over 1 KiB, is not read to its end.
+// answer over 1 MiB, or with a header line over 1 KiB, is not read to its end. To the routes of
+// this shard, or of a controller without shards.
 std::unique_ptr<Transport> MakeHttpTransport(const std::vector<std::string>& addresses,
                                              absl::Duration connect_timeout,
-                                             const TransportCredentials& credentials = {});
+                                             const TransportCredentials& credentials = {},
+                                             std::optional<int> shard = std::nullopt);
 
 }  // namespace plimsoll::internal

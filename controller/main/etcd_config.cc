@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/config/read_file.h"
 #include "controller/config/scalars.h"
+#include "plimsoll/core/shard.h"
 
 namespace plimsoll {
 namespace {
@@ -65,6 +66,7 @@ void ReadEtcd(MapReader etcd, EtcdSettings& settings, Faults& faults) {
   }
   etcd.Text("prefix", settings.prefix);
   etcd.Duration("lease", settings.lease);
+  etcd.Whole("shards", settings.shards);
   etcd.Text("ca_file", settings.ca_file);
   etcd.Text("cert_file", settings.cert_file);
   etcd.Text("key_file", settings.key_file);
@@ -75,6 +77,10 @@ void ReadEtcd(MapReader etcd, EtcdSettings& settings, Faults& faults) {
     faults.Add(etcd.Pointer("prefix"),
                absl::StrCat("must begin with '/' and not end with it, such as \"/plimsoll\", not ",
                             Quoted(settings.prefix)));
+  }
+  if (settings.shards < 1 || settings.shards > kShardsMax) {
+    faults.Add(etcd.Pointer("shards"),
+               absl::StrCat("shards = ", settings.shards, ": must be 1 to ", kShardsMax));
   }
   const bool whole = settings.lease == absl::Trunc(settings.lease, absl::Seconds(1));
   if (!whole || settings.lease < absl::Seconds(2) || settings.lease > absl::Minutes(1)) {

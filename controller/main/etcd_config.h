@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct EtcdSettings {
   std::vector<std::string> endpoints;
   std::string prefix = "/plimsoll";
   absl::Duration lease = absl::Seconds(5);
+  std::int32_t shards = 1;  // fixed when the log is made
   std::string ca_file;
   std::string cert_file;
   std::string key_file;

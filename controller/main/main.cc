@@ -103,6 +103,12 @@ int BackUp(const Config& config, const std::string& target) {
     Print(stderr, "state.mode is memory: there is no store to make a copy of\n");
     return kExitFailure;
   }
+  if (config.state_mode == StateMode::kEtcd) {
+    Print(stderr,
+          "state.mode is etcd: the store is there, so 'etcdctl snapshot save FILE' makes a copy; "
+          "start the first controller with --state-lost after restoring one\n");
+    return kExitFailure;
+  }
   const std::string when =
       absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", RealClock().WallTime(), absl::UTCTimeZone());
   const absl::Status done = BackUpSqliteStore(

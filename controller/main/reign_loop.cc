@@ -26,20 +26,30 @@ ReignLoop::~ReignLoop() {
 }
 
 void ReignLoop::Deposed(const std::string& why, std::optional<Epoch> seen) {
-  logger_.Warning("leadership is over", {{"why", why}});
+  logger_.Warning("leadership is over", Fields({{"why", why}}));
   if (seen.has_value()) leadership_.NoteEpoch(*seen);
   const MutexLock lock(mutex_);
-  deposed_ = true;
+  ends_ = true;
+  changed_.NotifyAll();
+}
+
+void ReignLoop::HandOver() {
+  const MutexLock lock(mutex_);
+  if (!reigns_) return;
+  logger_.Info("handing over to a controller that leads less", Fields({}));
+  ends_ = true;
+  changed_.NotifyAll();
+}
+
+void ReignLoop::AskToStop() {
+  leadership_.Stop();
+  const MutexLock lock(mutex_);
+  stop_ = true;
   changed_.NotifyAll();
 }
 
 void ReignLoop::Stop() {
-  leadership_.Stop();
-  {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-    changed_.NotifyAll();
-  }
+  AskToStop();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -73,26 +83,33 @@ void ReignLoop::Run() {
 void ReignLoop::Begin(const WonReign& won) {
   reign_ = won.reign;
   logger_.Info("this controller leads",
-               {{"epoch", absl::StrCat(won.state.epoch.value)},
-                {"store", std::string(ToString(won.state.condition))},
-                {"inherited_bounds", absl::StrCat(won.state.bounds.size())}});
+               Fields({{"epoch", absl::StrCat(won.state.epoch.value)},
+                       {"store", std::string(ToString(won.state.condition))},
+                       {"inherited_bounds", absl::StrCat(won.state.bounds.size())}}));
   // What the reign before has granted is held from now on, so not from an instant before.
   clock_.Refresh();
-  server_.Lead(won.reign, [this, state = won.state] { return parts_.begin(state); });
+  server_.Lead(parts_.shard, won.reign, [this, state = won.state] { return parts_.begin(state); });
 }
 
 void ReignLoop::WaitForEnd() {
   const MutexLock lock(mutex_);
-  while (!stop_ && !deposed_ && !reign_->over()) changed_.WaitFor(mutex_, kLookAtLease);
+  reigns_ = true;
+  while (!stop_ && !ends_ && !reign_->over()) changed_.WaitFor(mutex_, kLookAtLease);
+  reigns_ = false;
+}
+
+LogFields ReignLoop::Fields(LogFields fields) const {
+  if (parts_.shards > 1) fields.emplace(fields.begin(), "shard", absl::StrCat(parts_.shard));
+  return fields;
 }
 
 // The server first: it must not lead any more when another controller may.
 void ReignLoop::Finish() {
-  server_.StandBy(parts_.end);
+  server_.StandBy(parts_.shard, parts_.end);
   Resign();
   const MutexLock lock(mutex_);
-  deposed_ = false;
-  logger_.Info("this controller stands by");
+  ends_ = false;
+  logger_.Info("this controller stands by", Fields({}));
 }
 
 }  // namespace plimsoll

@@ -20,8 +20,10 @@ namespace plimsoll {
 // then it begins again. Thread-safe.
 class ReignLoop {
  public:
-  // Both are called on the API plane's thread.
+  // Both functions are called on the API plane's thread.
   struct Parts {
+    int shard = 0;  // that is stood for
+    int shards = 1;
     // A core for a reign that begins with this; what operators have set is read from it.
     std::function<std::unique_ptr<Core>(const StoreState& state)> begin;
     // It is over: what they have set is forgotten.
@@ -39,6 +41,11 @@ class ReignLoop {
   }
   // The core of the present reign refuses everything.
   void Deposed(const std::string& why, std::optional<Epoch> seen);
+  // Gives the reign back in good order, if there is one, so that another controller leads at once;
+  // and stands again, as the leadership allows. Returns at once.
+  void HandOver();
+  // Stop() will be called: what it would wait for is to end soon. Returns at once.
+  void AskToStop();
   // Ends the loop. The server goes on to lead if it does.
   void Stop();
   // Gives the store back, so that another controller leads at once. After Stop(), and when the
@@ -52,6 +59,8 @@ class ReignLoop {
   void Begin(const WonReign& won);
   void WaitForEnd();
   void Finish();
+  // With the shard, if there are several.
+  LogFields Fields(LogFields fields) const;
 
   Leadership& leadership_;
   Server& server_;
@@ -63,7 +72,8 @@ class ReignLoop {
   mutable Mutex mutex_;
   CondVar changed_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  bool deposed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool reigns_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ends_ ABSL_GUARDED_BY(mutex_) = false;  // the present reign: deposed, or handed over
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };

@@ -147,6 +147,7 @@ Settings FixedSettingsOf(const Config& config) {
   settings["state.etcd.endpoints"] = absl::StrJoin(config.etcd.endpoints, ", ");
   settings["state.etcd.prefix"] = config.etcd.prefix;
   settings["state.etcd.lease"] = Text(config.etcd.lease);
+  settings["state.etcd.shards"] = absl::StrCat(config.etcd.shards);
   settings["state.etcd.ca_file"] = config.etcd.ca_file;
   settings["state.etcd.cert_file"] = config.etcd.cert_file;
   settings["state.etcd.key_file"] = config.etcd.key_file;

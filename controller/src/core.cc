@@ -143,6 +143,13 @@ void Core::Impl::Begin(const StoreState& inherited) {
   Log(EventType::kStarted, nullptr, DependencyId(),
       absl::StrCat("Reign ", epoch_.value, " began with ", inherited.bounds.size(),
                    " reservations of the reign before."));
+  if (!exclusive_ && !inherited.exclusive) {
+    Log(EventType::kLeaderChanged, nullptr, DependencyId(),
+        absl::StrCat("This controller leads, from epoch ", epoch_.value, " on; ",
+                     inherited.led_before.empty()
+                         ? "who led before it is not known."
+                         : absl::StrCat(inherited.led_before, " led before it.")));
+  }
   new_store_ = inherited.condition == StoreCondition::kNew;
   durable_longest_hold_ = longest_hold_ = inherited.longest_hold;
   NoteLongestHold();

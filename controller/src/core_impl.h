@@ -121,6 +121,8 @@ class Core::Impl {
   // Leadership: leadership.cc.
   void AskForConfirmation();
   void Confirm(const std::vector<std::pair<SessionId, SyncNumber>>& syncs);
+  std::vector<std::pair<SessionId, SyncNumber>> AwaitConfirmation() const;
+  void ConfirmByWrite();
   void AnswerUnconfirmed();
   void LowerUnconfirmed(SessionState& session);
   void Depose(const std::string& why);
@@ -253,6 +255,8 @@ class Core::Impl {
   // Syncs that wait for the next confirmation, and those that the one under way will confirm.
   std::map<SessionId, SyncNumber> unconfirmed_;
   std::vector<std::pair<SessionId, SyncNumber>> confirming_;
+  // Those that had arrived when the write under way began.
+  std::vector<std::pair<SessionId, SyncNumber>> write_confirms_;
   ConfirmId last_confirm_;
   bool confirm_failed_ = false;
 

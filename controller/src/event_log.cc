@@ -14,18 +14,18 @@ namespace {
 
 // In the order of the enumeration.
 constexpr std::array<std::string_view, kEventTypes> kTypeNames = {
-    "LIMIT_CHANGED",       "DECISION",
-    "INSTANCE_JOINED",     "INSTANCE_LEFT",
-    "INSTANCE_EXPIRED",    "DUPLICATE_INSTANCE",
-    "UNKNOWN_DEPENDENCY",  "STORE_FAILED",
-    "STORE_RECOVERED",     "STARTED",
-    "STORE_LOST",          "LEARNING_ENDED",
-    "QUOTA_CHANGED",       "DEPOSED",
-    "BREAKER_OPENED",      "BREAKER_CLOSED",
-    "OVERRIDE_SET",        "OVERRIDE_CLEARED",
-    "DEPENDENCY_CREATED",  "DEPENDENCY_UPDATED",
-    "DEPENDENCY_DELETED",  "CONFIG_RELOADED",
-    "CONFIG_RELOAD_FAILED"};
+    "LIMIT_CHANGED",        "DECISION",
+    "INSTANCE_JOINED",      "INSTANCE_LEFT",
+    "INSTANCE_EXPIRED",     "DUPLICATE_INSTANCE",
+    "UNKNOWN_DEPENDENCY",   "STORE_FAILED",
+    "STORE_RECOVERED",      "STARTED",
+    "STORE_LOST",           "LEARNING_ENDED",
+    "QUOTA_CHANGED",        "DEPOSED",
+    "BREAKER_OPENED",       "BREAKER_CLOSED",
+    "OVERRIDE_SET",         "OVERRIDE_CLEARED",
+    "DEPENDENCY_CREATED",   "DEPENDENCY_UPDATED",
+    "DEPENDENCY_DELETED",   "CONFIG_RELOADED",
+    "CONFIG_RELOAD_FAILED", "LEADER_CHANGED"};
 
 // Has from, to and reason.
 bool HasReason(EventType type) {

@@ -50,6 +50,23 @@ void Core::Impl::Confirm(const std::vector<std::pair<SessionId, SyncNumber>>& sy
   }
 }
 
+std::vector<std::pair<SessionId, SyncNumber>> Core::Impl::AwaitConfirmation() const {
+  if (exclusive_) return {};
+  auto waiting = confirming_;
+  waiting.insert(waiting.end(), unconfirmed_.begin(), unconfirmed_.end());
+  return waiting;
+}
+
+// A write that landed was guarded by the reign, so the reign stood since the write began.
+void Core::Impl::ConfirmByWrite() {
+  const auto syncs = std::exchange(write_confirms_, {});
+  for (const auto& [id, n] : syncs) {
+    const auto found = unconfirmed_.find(id);
+    if (found != unconfirmed_.end() && found->second == n) unconfirmed_.erase(found);
+  }
+  Confirm(syncs);
+}
+
 void Core::Impl::AnswerUnconfirmed() {
   if (exclusive_ || learning_) return;
   for (auto& [id, session] : sessions_) {

@@ -53,6 +53,7 @@ void Core::Impl::StartWrite() {
   ++writes_total_;
   for (const SessionId& id : covered) sessions_.at(id).prepared->write = last_write_;
   covered_ = std::move(covered);
+  write_confirms_ = AwaitConfirmation();
   actions_.push_back(WriteAction{last_write_, std::move(batch)});
 }
 
@@ -84,6 +85,7 @@ void Core::Impl::On(const WrittenEvent& event) {
       unwritten_.insert(id);
     }
   }
+  if (ok) ConfirmByWrite();
 }
 
 // What failed is asked for again with the next write.

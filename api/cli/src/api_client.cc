@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -77,6 +79,26 @@ absl::Status NotUnderstood(const std::string& what) {
                    " is no JSON: is PLIMSOLL_ADDR really that of a Plimsoll controller?"));
 }
 
+// Adds what that controller leads.
+absl::Status AddFrom(const RestTransport& here, const std::string& url, const std::string& path,
+                     const std::vector<std::pair<std::string, std::string>>& parameters,
+                     std::size_t items_max, Json& all) {
+  const absl::StatusOr<std::unique_ptr<RestTransport>> transport = here.To(url);
+  if (!transport.ok()) return transport.status();
+  absl::StatusOr<Json> theirs = ApiClient(**transport).ListHere(path, parameters, items_max);
+  if (!theirs.ok()) return theirs.status();
+  for (Json& item : (*theirs)["items"]) all["items"].push_back(std::move(item));
+  return absl::OkStatus();
+}
+
+// What has a time is told in its order; all times are UTC.
+void SortNewestFirst(Json& items) {
+  if (items.empty() || TextAt(items[0], "/time").empty()) return;
+  std::stable_sort(items.begin(), items.end(), [](const Json& a, const Json& b) {
+    return TextAt(a, "/time") > TextAt(b, "/time");
+  });
+}
+
 }  // namespace
 
 absl::Status ToStatus(const RestResponse& response) {
@@ -141,6 +163,32 @@ absl::StatusOr<Json> ApiClient::Send(RestRequest request, int* status) {
 absl::StatusOr<Json> ApiClient::List(const std::string& path,
                                      std::vector<std::pair<std::string, std::string>> parameters,
                                      std::size_t items_max) {
+  absl::StatusOr<Json> all = ListHere(path, parameters, items_max);
+  if (!all.ok() || At(*all, "/partial") != Json(true)) return all;
+  std::map<std::string, absl::Status> asked;  // by address; a controller may lead several shards
+  Json missing = Json::array();
+  for (Json& shard : (*all)["elsewhere"]) {
+    const std::string url = TextAt(shard, "/api");
+    const auto [known, first] = asked.try_emplace(url, absl::NotFoundError("nobody leads it now"));
+    if (first && !url.empty())
+      known->second = AddFrom(transport_, url, path, parameters, items_max, *all);
+    if (known->second.ok()) continue;
+    shard["why"] = std::string(known->second.message());
+    missing.push_back(std::move(shard));
+  }
+  (*all)["partial"] = !missing.empty();
+  (*all)["elsewhere"] = std::move(missing);
+  Json& items = (*all)["items"];
+  SortNewestFirst(items);
+  if (items.size() > items_max) {
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(items_max), items.end());
+  }
+  return all;
+}
+
+absl::StatusOr<Json> ApiClient::ListHere(
+    const std::string& path, std::vector<std::pair<std::string, std::string>> parameters,
+    std::size_t items_max) {
   parameters.emplace_back("page_size", absl::StrCat(std::min(items_max, kPageMax)));
   parameters.emplace_back("page_token", "");
   Json all;

@@ -30,10 +30,15 @@ class ApiClient {
 
   absl::StatusOr<Json> Get(const std::string& target);
   // All pages of a list as one, at most `items_max` items. The body of a single page stays as it
-  // is.
+  // is. If the controller leads a part of the shards only, the others are asked for theirs; who of
+  // them does not answer is left in `elsewhere`, with why.
   absl::StatusOr<Json> List(const std::string& path,
                             std::vector<std::pair<std::string, std::string>> parameters,
                             std::size_t items_max = 1'000'000);
+  // Likewise, of this controller only.
+  absl::StatusOr<Json> ListHere(const std::string& path,
+                                std::vector<std::pair<std::string, std::string>> parameters,
+                                std::size_t items_max);
   // Null for an answer without a body.
   absl::StatusOr<Json> Send(RestRequest request, int* status = nullptr);
 

@@ -108,6 +108,15 @@ class HttplibTransport final : public RestTransport {
     return Exchange(message, connection_.timeout);
   }
 
+  absl::StatusOr<std::unique_ptr<RestTransport>> To(const std::string& url) const override {
+    if (absl::StartsWith(connection_.url, "https://") && !absl::StartsWith(url, "https://")) {
+      return absl::InvalidArgumentError(url + " is not asked: it does not use TLS");
+    }
+    Connection other = connection_;
+    other.url = url;
+    return Connect(other);
+  }
+
   absl::StatusOr<RestResponse> Stream(
       const RestRequest& request, const std::function<bool(std::string_view)>& on_bytes) override {
     client_.set_read_timeout(absl::ToChronoMicroseconds(kSilenceMax));

@@ -40,6 +40,12 @@ class RestTransport {
   // says what to do.
   virtual absl::StatusOr<RestResponse> Send(const RestRequest& request) = 0;
 
+  // To another controller of the same fleet, with the same proofs of who asks: never without TLS if
+  // this one has it. Returns errors as Connect() does.
+  virtual absl::StatusOr<std::unique_ptr<RestTransport>> To(const std::string& url) const {
+    return absl::UnimplementedError(url + " cannot be asked from here");
+  }
+
   // Hands the body over as it comes, if the status is 200; it ends when the peer closes or
   // `on_bytes` says false. A body with another status comes in the answer.
   virtual absl::StatusOr<RestResponse> Stream(

@@ -24,6 +24,22 @@ std::string LearningLine(const Json& status) {
                       ", because: ", TextAt(status, "/learning/why"), "\n");
 }
 
+// "shards        0 here (3 dependencies), 1 at http://10.0.0.2:7480".
+std::string ShardsLine(const Json& status) {
+  std::vector<std::string> shards;
+  for (const Json& shard : At(status, "/shards")) {
+    const std::string number = HumaneNumber(NumberAt(shard, "/shard"));
+    const std::string owner = TextAt(shard, "/owner");
+    if (TextAt(shard, "/role") == "LEADER") {
+      shards.push_back(absl::StrCat(
+          number, " here (", HumaneNumber(NumberAt(shard, "/dependencies")), " dependencies)"));
+    } else {
+      shards.push_back(absl::StrCat(number, owner.empty() ? " led by nobody" : " at ", owner));
+    }
+  }
+  return shards.empty() ? "" : absl::StrCat("shards        ", absl::StrJoin(shards, ", "), "\n");
+}
+
 std::string StatusText(const Session& session, const Json& status, const Json& limited) {
   const auto number = [&status](const char* pointer) {
     return HumaneNumber(NumberAt(status, pointer));
@@ -38,9 +54,9 @@ std::string StatusText(const Session& session, const Json& status, const Json& l
       HumaneSeconds(NumberAt(status, "/uptime_seconds")), "\n", "state         ",
       absl::AsciiStrToLower(TextAt(status, "/state")),
       At(status, "/store_ok") == Json(false) ? Paint(session, ", the store FAILS") : "", "\n",
-      LearningLine(status), "dependencies  ", number("/dependencies/total"), ", ",
-      number("/dependencies/limited"), " limited\n", "agents        ", number("/agents/connected"),
-      " connected, ", number("/agents/silent"), " silent",
+      ShardsLine(status), LearningLine(status), "dependencies  ", number("/dependencies/total"),
+      ", ", number("/dependencies/limited"), " limited\n", "agents        ",
+      number("/agents/connected"), " connected, ", number("/agents/silent"), " silent",
       versions.empty() ? "" : "; version " + absl::StrJoin(versions, ", "), "\n");
   if (At(status, "/config/last_reload_ok") == Json(false)) {
     absl::StrAppend(&text,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/http/src/change_queue.h"
+#include "api/http/src/change_lanes.h"
 #include "api/http/src/controller_view.h"
 #include "api/http/src/router.h"
 #include "api/http/src/views.h"
@@ -19,7 +19,7 @@ namespace plimsoll::internal {
 class ChangeRoutes {
  public:
   // All must outlive the routes and the exchanges they have not answered.
-  ChangeRoutes(Operations& operations, ChangeQueue& queue, ControllerView& controller,
+  ChangeRoutes(Operations& operations, ChangeLanes& queue, ControllerView& controller,
                const Clock& clock)
       : operations_(operations), queue_(queue), controller_(controller), clock_(clock) {}
 
@@ -46,7 +46,7 @@ class ChangeRoutes {
   TimeBase Time() const { return {clock_.Now(), clock_.WallTime()}; }
 
   Operations& operations_;
-  ChangeQueue& queue_;
+  ChangeLanes& queue_;
   ControllerView& controller_;
   const Clock& clock_;
 };

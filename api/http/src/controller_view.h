@@ -44,6 +44,15 @@ class ControllerView {
     bool known() const { return self || leader.has_value(); }
   };
   virtual Leading leading() const { return {}; }
+
+  // What is known of a shard.
+  struct ShardFacts {
+    bool self = false;  // this controller leads it
+    Epoch epoch;        // of the newest reign over it that was this controller's own
+    Leader leader;      // with empty addresses if nobody is known to lead it
+  };
+  // In their order. Empty if there is only one: then the controller is that shard.
+  virtual std::vector<ShardFacts> shards() const { return {}; }
 };
 
 }  // namespace plimsoll::internal

@@ -172,7 +172,14 @@ const std::vector<MetricInfo>& MetricsCatalog() {
        MetricKind::kGauge,
        "state",
        {},
-       "1 on the leader, else 0; always 1 in embedded mode."},
+       "1 on the leader, else 0; always 1 in embedded mode. With several shards: whether any is "
+       "led "
+       "here."},
+      {"plimsoll_controller_shards_owned",
+       MetricKind::kGauge,
+       "shards",
+       {},
+       "Shards that this controller leads; without shards 1 on the leader, else 0."},
       {"plimsoll_controller_http_requests_total",
        MetricKind::kCounter,
        "requests",

@@ -178,6 +178,7 @@ void AddCore(const MetricsInput& input, MetricFamilies& families) {
                                                     static_cast<double>(snapshot.syncs_total[i]));
   }
   families["plimsoll_controller_leader"].Add({}, input.leads ? 1 : 0);
+  families["plimsoll_controller_shards_owned"].Add({}, input.shards_owned);
   families["plimsoll_controller_store_write_duration_seconds"].Add({}, input.store_writes);
   for (const char* operation : {"read", "write", "watch"}) {
     const bool write = std::string(operation) == "write";

@@ -24,6 +24,7 @@ struct LoadFacts {
 struct MetricsInput {
   std::shared_ptr<const Snapshot> snapshot;
   bool leads = true;
+  int shards_owned = 1;  // led by this controller
   PlaneCounts api;
   PlaneCounts agent;
   DurationHistogram store_writes;

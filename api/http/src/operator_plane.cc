@@ -13,6 +13,7 @@
 #include "api/http/src/openapi.h"
 #include "api/http/src/paging.h"
 #include "api/http/src/replies.h"
+#include "api/http/src/shard_views.h"
 #include "api/http/src/stand_by.h"
 
 namespace plimsoll::internal {
@@ -59,7 +60,8 @@ constexpr const char* kAnyMediaType = "";
 
 OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts,
                              const Clock& clock, const MemoryOptions& memory,
-                             const Console& console, Operations* operations, ChangeHost* host)
+                             const Console& console, Operations* operations,
+                             std::vector<ChangeLanes::Lane> lanes)
     : controller_(controller),
       hosts_(std::move(hosts)),
       facts_(std::move(facts)),
@@ -68,7 +70,7 @@ OperatorPlane::OperatorPlane(ControllerView& controller, HostCheck hosts, Server
       watch_(controller, clock, memory.watchers_max),
       operations_(operations),
       changes_(operations == nullptr ? nullptr
-                                     : std::make_unique<ChangeQueue>(*operations, *host, clock)),
+                                     : std::make_unique<ChangeLanes>(std::move(lanes), clock)),
       change_routes_(operations == nullptr ? nullptr
                                            : std::make_unique<ChangeRoutes>(*operations, *changes_,
                                                                             controller, clock)),
@@ -218,6 +220,8 @@ const char* OperatorPlane::Handle(const HttpRequest& request, const ExchangePtr&
                                     "pages of other sites must not change anything here"));
     return kNoRoute;
   }
+  const std::vector<ControllerView::ShardFacts> shards = controller_.shards();
+  if (!shards.empty()) return HandleSharded(shards, request, exchange);
   const ControllerView::Leading leading = controller_.leading();
   if (leading.self) return router_.Dispatch(request, exchange);
   return StandBy(request, leading.leader.value_or(Leader{}).api, exchange);
@@ -319,6 +323,9 @@ HttpResponse OperatorPlane::Version() const {
 HttpResponse OperatorPlane::Status(const RoutedRequest& /*routed*/,
                                    const Snapshot& snapshot) const {
   Json view = StatusView(snapshot, Facts(), Time());
+  if (const auto shards = controller_.shards(); !shards.empty()) {
+    view["shards"] = ShardsView(shards, snapshot);
+  }
   const WatchCounts& watch = watch_.counts();
   view["watchers"] = {{"open", watch.open},
                       {"max", watch_.watchers_max()},

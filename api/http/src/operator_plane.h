@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/http/src/change_queue.h"
+#include "api/http/src/change_lanes.h"
 #include "api/http/src/change_routes.h"
 #include "api/http/src/controller_view.h"
 #include "api/http/src/cors.h"
@@ -37,11 +37,11 @@ struct MemoryOptions {
 // Confined to the operator plane's thread.
 class OperatorPlane final : public HttpService {
  public:
-  // All three must outlive the plane and the exchanges it has not answered.
-  // With `operations`, operators may change something; `host` makes it so.
+  // All must outlive the plane and the exchanges it has not answered.
+  // With `operations`, operators may change something; `lanes`, one for each shard, make it so.
   OperatorPlane(ControllerView& controller, HostCheck hosts, ServerFacts facts, const Clock& clock,
                 const MemoryOptions& memory = {}, const Console& console = {},
-                Operations* operations = nullptr, ChangeHost* host = nullptr);
+                Operations* operations = nullptr, std::vector<ChangeLanes::Lane> lanes = {});
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
@@ -51,10 +51,10 @@ class OperatorPlane final : public HttpService {
   void Poll();
   // Ends the streams; no others begin.
   void Shutdown() { watch_.Shutdown(); }
-  // A reign has begun or ended: streams end, and a change under way is refused.
-  void Restart() {
+  // A reign over this shard has begun or ended: streams end, and a change under way is refused.
+  void Restart(int shard) {
     watch_.Restart();
-    if (changes_ != nullptr) changes_->Restart();
+    if (changes_ != nullptr) changes_->Restart(shard);
   }
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(500);
 
@@ -89,6 +89,9 @@ class OperatorPlane final : public HttpService {
 
   const char* StandBy(const HttpRequest& request, const std::string& leader,
                       const ExchangePtr& exchange);
+  // One of several controllers that share the shards.
+  const char* HandleSharded(const std::vector<ControllerView::ShardFacts>& shards,
+                            const HttpRequest& request, const ExchangePtr& exchange);
   // False if the caller is too fast; then it is answered.
   bool CheckRate(const HttpRequest& request, Exchange& exchange);
   std::vector<Route> Routes(const Console& console);
@@ -139,7 +142,7 @@ class OperatorPlane final : public HttpService {
   Cors cors_{{}};
   Role metrics_role_ = Role::kNone;
   Operations* const operations_;
-  const std::unique_ptr<ChangeQueue> changes_;  // null without operations
+  const std::unique_ptr<ChangeLanes> changes_;  // null without operations
   const std::unique_ptr<ChangeRoutes> change_routes_;
   LoadFacts loads_;
   std::string told_hash_;

@@ -9,50 +9,23 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "api/http/src/agent_plane.h"
-#include "api/http/src/controller_view.h"
-#include "api/http/src/core_driver.h"
+#include "api/http/src/countdown.h"
 #include "api/http/src/http_listener.h"
 #include "api/http/src/metrics_exporter.h"
 #include "api/http/src/operator_plane.h"
-#include "api/http/src/reign_threads.h"
-#include "plimsoll/core/mutex.h"
+#include "api/http/src/seats_view.h"
+#include "api/http/src/shard_seat.h"
 
 namespace plimsoll {
 namespace {
 
 namespace asio = boost::asio;
-
-// Lets one thread wait until others are done. Thread-safe.
-class Countdown {
- public:
-  explicit Countdown(int count) : count_(count) {}
-
-  void Done() {
-    const MutexLock lock(mutex_);
-    --count_;
-    changed_.NotifyAll();
-  }
-  void Wait() {
-    const MutexLock lock(mutex_);
-    while (count_ > 0) changed_.Wait(mutex_);
-  }
-  void WaitUntil(Instant deadline, const Clock& clock) {
-    const MutexLock lock(mutex_);
-    for (Instant now = clock.Now(); count_ > 0 && now < deadline; now = clock.Now()) {
-      changed_.WaitFor(mutex_, deadline - now);
-    }
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  int count_ ABSL_GUARDED_BY(mutex_);
-};
 
 internal::Authenticator AgentAuthenticator(const AccessRules& rules) {
   return {std::make_shared<const AccessRules>(rules), rules.agents_anonymous};
@@ -62,28 +35,26 @@ internal::Authenticator ApiAuthenticator(const AccessRules& rules) {
   return {std::make_shared<const AccessRules>(rules), rules.api_anonymous};
 }
 
-absl::Status NotLeading() { return absl::FailedPreconditionError("this controller does not lead"); }
-
 Role MetricsRole(const AccessRules& rules) {
   return rules.metrics_require_auth ? Role::kViewer : Role::kNone;
 }
 
 }  // namespace
 
-class Server::Impl final : public internal::ControllerView, public internal::ChangeHost {
+class Server::Impl {
  public:
   // Without core and store, it stands by.
   Impl(const ServerOptions& options, Core* core, Store* store, const Clock& clock)
       : options_(options),
         clock_(clock),
-        leads_(core != nullptr),
-        driver_(core, clock, Host()),
-        agent_plane_(driver_),
-        operator_plane_(*this, internal::HostCheck(options.api.address, options.api_hosts),
+        seats_(MakeSeats(core)),
+        view_(seats_, shutting_down_, ViewParts()),
+        agent_plane_(Drivers()),
+        operator_plane_(view_, internal::HostCheck(options.api.address, options.api_hosts),
                         {options.version, options.state_mode, options.config_hash, options.revision,
                          options.config_schema},
                         clock, {options.history_step, options.history_keep, options.watchers_max},
-                        options.console, options.operations, this),
+                        options.console, options.operations, Lanes()),
         agent_listener_(core_loop_, options.agent_limits, ServerName(), agent_plane_,
                         agent_metrics_, AgentAuthenticator(options.access), clock),
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
@@ -105,16 +76,13 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     operator_plane_.set_cors_origins(options.cors_origins);
   }
 
-  ~Impl() override { Stop(absl::ZeroDuration()); }
+  ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start() {
     absl::Status bound = agent_listener_.Bind(options_.agents);
     if (bound.ok()) bound = api_listener_.Bind(options_.api);
     if (!bound.ok()) return bound;
-    if (store_ != nullptr) {
-      core_threads_ = std::make_shared<internal::ReignThreads>(*store_, clock_, Written(0));
-      api_threads_ = core_threads_;
-    }
+    if (store_ != nullptr) seats_.front()->Use(*store_);
     agent_listener_.Start();
     api_listener_.Start();
     ScheduleTick();
@@ -137,9 +105,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   void AskThreads(std::function<void()> answered) {
     asio::post(core_loop_, [this, answered = std::move(answered)]() mutable {
       asio::post(api_loop_, [this, answered = std::move(answered)]() mutable {
-        // Who stands by has no thread that waits for the store.
-        if (api_threads_ == nullptr) return answered();
-        api_threads_->writer().Ask(std::move(answered));
+        AskWriter(0, std::move(answered));
       });
     });
   }
@@ -170,9 +136,9 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   void Stop(absl::Duration grace) {
     if (!core_thread_.joinable()) return;
     shutting_down_ = true;
-    Countdown drained(2);
+    internal::Countdown drained(2);
     asio::post(core_loop_, [this, &drained] {
-      driver_.Shutdown();
+      for (const auto& seat : seats_) seat->driver().Shutdown();
       agent_listener_.Drain([&drained] { drained.Done(); });
     });
     asio::post(api_loop_, [this, &drained] {
@@ -195,100 +161,76 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     // The loops end by themselves once nothing waits in them.
     api_thread_.join();
     core_thread_.join();
-    core_threads_.reset();
-    api_threads_.reset();
+    for (const auto& seat : seats_) seat->Stop();
   }
 
-  void Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make) {
-    asio::post(api_loop_, [this, reign = std::move(reign), make = std::move(make)] {
-      const std::int64_t number = ++last_reign_;
-      auto threads = std::make_shared<internal::ReignThreads>(reign, clock_, Written(number),
-                                                              Confirmed(number));
-      std::unique_ptr<Core> core = make();
-      operator_plane_.Restart();
-      api_threads_ = threads;
-      leads_ = true;
-      asio::post(core_loop_, [this, number, threads, core = std::move(core)]() mutable {
-        core_threads_ = std::move(threads);
-        reign_ = number;
-        driver_.Lead(std::move(core));
-      });
-    });
-  }
+  internal::ShardSeat& seat(int shard) { return *seats_[static_cast<std::size_t>(shard)]; }
 
-  void StandBy(const std::function<void()>& then) {
-    // Here, and not on a plane's thread, they are waited for.
-    std::shared_ptr<internal::ReignThreads> kept[2];
-    Countdown left(2);
-    asio::post(api_loop_, [this, &then, &kept, &left] {
-      leads_ = false;
-      kept[0] = std::move(api_threads_);
-      operator_plane_.Restart();
-      then();
-      asio::post(core_loop_, [this, &kept, &left] {
-        reign_ = 0;
-        driver_.StandBy();
-        kept[1] = std::move(core_threads_);
-        left.Done();
-      });
-      left.Done();
-    });
-    left.Wait();
-  }
-
-  void GetSnapshot(std::function<void(std::shared_ptr<const Snapshot>)> then) override {
-    Ask([this] { return driver_.GetSnapshot(); }, std::move(then));
-  }
-  void FindEvents(EventLog::Filter filter, int limit,
-                  std::function<void(std::vector<LogEvent>)> then) override {
-    Ask([this, filter = std::move(filter), limit] { return driver_.log().Find(filter, limit); },
-        std::move(then));
-  }
-  void GetEvent(std::string id, std::function<void(std::optional<LogEvent>)> then) override {
-    Ask([this, id = std::move(id)] { return driver_.log().Get(id); }, std::move(then));
-  }
-  void Try(DependencyId dependency, SessionId session, std::vector<TrialWindow> windows,
-           std::function<void(absl::StatusOr<std::vector<TrialDecision>>)> then) override {
-    Ask(
-        [this, dependency = std::move(dependency), session = std::move(session),
-         windows = std::move(windows)]() -> absl::StatusOr<std::vector<TrialDecision>> {
-          if (driver_.core() == nullptr) return NotLeading();
-          return driver_.core()->Try(dependency, session, windows);
-        },
-        std::move(then));
-  }
-  void ReadAudit(int limit,
-                 std::function<void(absl::StatusOr<std::vector<std::string>>)> then) override {
-    const auto answer = [this, then = std::move(then)](auto records) {
-      asio::post(api_loop_, [then, records = std::move(records)] { then(records); });
-    };
-    if (api_threads_ == nullptr) return answer(NotLeading());
-    api_threads_->writer().ReadAudit(limit, answer);
-  }
-  void Commit(WriteBatch batch, std::function<void(absl::Status)> done) override {
-    if (api_threads_ == nullptr) {
-      asio::post(api_loop_, [done = std::move(done)] { done(NotLeading()); });
-      return;
+ private:
+  internal::ShardSeats MakeSeats(Core* core) {
+    internal::ShardSeats seats;
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      internal::ShardSeat::Parts parts;
+      parts.on_core = [this](std::function<void()> run) { asio::post(core_loop_, std::move(run)); };
+      parts.on_api = [this](std::function<void()> run) { asio::post(api_loop_, std::move(run)); };
+      parts.notice = options_.on_notice;
+      parts.restart = [this, shard] { operator_plane_.Restart(shard); };
+      if (options_.leader) {
+        parts.leader = [this, shard] { return options_.leader(shard); };
+        parts.deposed = [this, shard](const std::string& why, std::optional<Epoch> seen) {
+          options_.on_deposed(shard, why, seen);
+        };
+      }
+      seats.push_back(std::make_unique<internal::ShardSeat>(std::move(parts), core, clock_));
     }
-    // What waits when the reign ends is not written: `done` says so, and ChangeQueue refuses it.
-    api_threads_->writer().Submit(
-        std::move(batch), [this, done = std::move(done)](absl::Status status) {
-          asio::post(api_loop_, [done, status = std::move(status)] { done(status); });
-        });
+    return seats;
   }
-  void Tell(std::vector<Event> events, std::function<void()> done) override {
-    asio::post(core_loop_, [this, events = std::move(events), done = std::move(done)] {
-      driver_.Tell(events);
-      asio::post(api_loop_, done);
+  internal::SeatsView::Parts ViewParts() {
+    return {
+        [this](std::function<void()> run) { asio::post(core_loop_, std::move(run)); },
+        [this](std::function<void()> run) { asio::post(api_loop_, std::move(run)); },
+        [this](std::shared_ptr<const Snapshot> snapshot) { return Metrics(std::move(snapshot)); }};
+  }
+  std::vector<internal::CoreDriver*> Drivers() {
+    std::vector<internal::CoreDriver*> drivers;
+    for (const auto& seat : seats_) drivers.push_back(&seat->driver());
+    return drivers;
+  }
+  std::vector<internal::ChangeLanes::Lane> Lanes() {
+    std::vector<internal::ChangeLanes::Lane> lanes;
+    if (options_.operations == nullptr) return lanes;
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      Operations* const operations =
+          seats_.size() == 1 ? options_.operations : options_.shard_operations.at(i);
+      internal::ShardSeat* const seat = seats_[i].get();
+      lanes.push_back({operations, seat, [seat] { return seat->leads(); }});
+    }
+    return lanes;
+  }
+
+  // The writers from this shard on; whoever stands by for one has no thread that waits for its
+  // store. On the operator plane's thread, but for the writers' threads the next are asked there.
+  void AskWriter(std::size_t shard, std::function<void()> answered) {
+    while (shard < seats_.size() && seats_[shard]->writer() == nullptr) ++shard;
+    if (shard == seats_.size()) return answered();
+    const bool last = shard + 1 == seats_.size();
+    if (last) return seats_[shard]->writer()->Ask(std::move(answered));
+    seats_[shard]->writer()->Ask([this, shard, answered = std::move(answered)] {
+      asio::post(api_loop_, [this, shard, answered] { AskWriter(shard + 1, answered); });
     });
   }
-  std::string Metrics(std::shared_ptr<const Snapshot> snapshot) override {
+
+  std::string Metrics(std::shared_ptr<const Snapshot> snapshot) {
     internal::MetricsInput input;
     input.snapshot = std::move(snapshot);
     input.api = api_metrics_.Read();
     input.agent = agent_metrics_.Read();
-    input.leads = leads_;
-    if (api_threads_ != nullptr) input.store_writes = api_threads_->writer().durations();
+    input.shards_owned = 0;
+    for (const auto& seat : seats_) {
+      if (seat->leads()) ++input.shards_owned;
+      if (seat->writer() != nullptr) input.store_writes.Add(seat->writer()->durations());
+    }
+    input.leads = input.shards_owned > 0;
     input.watch = operator_plane_.watch_counts();
     input.process = internal::ReadProcessFacts();
     input.version = options_.version;
@@ -298,56 +240,15 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     input.pairs_max = options_.metrics_pairs_max;
     return internal::ExportMetrics(input);
   }
-  bool shutting_down() const override { return shutting_down_; }
-  Leading leading() const override {
-    if (!options_.leader) return {};
-    return {leads_, options_.leader()};
-  }
-
- private:
-  internal::CoreDriver::Host Host() {
-    internal::CoreDriver::Host host;
-    host.write = [this](WriteAction action) { core_threads_->writer().Submit(std::move(action)); };
-    host.notice = options_.on_notice;
-    if (!options_.leader) return host;
-    host.confirm = [this](ConfirmAction action) { core_threads_->Submit(action); };
-    host.deposed = options_.on_deposed;
-    host.leader = options_.leader;
-    return host;
-  }
-
-  // What comes of a reign that is over is of no interest to the next.
-  internal::ReignThreads::Written Written(std::int64_t number) {
-    return [this, number](WriteId write, absl::Status status) {
-      asio::post(core_loop_, [this, number, write, status = std::move(status)] {
-        if (number == reign_) driver_.Written(write, status);
-      });
-    };
-  }
-  internal::Confirmer::Confirmed Confirmed(std::int64_t number) {
-    return [this, number](ConfirmId confirm, absl::Status status) {
-      asio::post(core_loop_, [this, number, confirm, status = std::move(status)] {
-        if (number == reign_) driver_.Confirmed(confirm, status);
-      });
-    };
-  }
 
   std::string ServerName() const { return absl::StrCat("plimsoll/", options_.version); }
-
-  // Runs `question` on the core's thread and `then` on the operator plane's.
-  template <typename Question, typename Then>
-  void Ask(Question question, Then then) {
-    asio::post(core_loop_, [this, question = std::move(question), then = std::move(then)] {
-      asio::post(api_loop_, [then, answer = question()]() mutable { then(std::move(answer)); });
-    });
-  }
 
   void ScheduleTick() {
     tick_timer_.expires_after(absl::ToChronoNanoseconds(options_.tick));
     tick_timer_.async_wait([this](const boost::system::error_code& error) {
       // A tick that is due already cannot be cancelled any more.
       if (error || !ticking_) return;
-      driver_.Tick();
+      for (const auto& seat : seats_) seat->driver().Tick();
       ScheduleTick();
     });
   }
@@ -365,7 +266,7 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
     change_timer_.expires_after(kChangeTick);
     change_timer_.async_wait([this](const boost::system::error_code& error) {
       if (error || !changing_) return;
-      if (leads_) operator_plane_.TickChanges();
+      operator_plane_.TickChanges();
       ScheduleChangeTick();
     });
   }
@@ -379,18 +280,14 @@ class Server::Impl final : public internal::ControllerView, public internal::Cha
   internal::PlaneMetrics agent_metrics_;
   internal::PlaneMetrics api_metrics_;
   std::atomic<bool> shutting_down_ = false;
-  std::atomic<bool> leads_;
   asio::io_context core_loop_{1};
   asio::io_context api_loop_{1};
+  internal::ShardSeats seats_;
+  internal::SeatsView view_;
   // Confined to the core's thread while it runs.
-  std::shared_ptr<internal::ReignThreads> core_threads_;
-  std::int64_t reign_ = 0;
-  internal::CoreDriver driver_;
   internal::AgentPlane agent_plane_;
   bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
-  std::shared_ptr<internal::ReignThreads> api_threads_;
-  std::int64_t last_reign_ = 0;
   internal::OperatorPlane operator_plane_;
   bool polling_ = true;
   bool changing_ = true;
@@ -410,10 +307,11 @@ Server::Server(const ServerOptions& options, Core& core, Store& store, const Clo
     : impl_(std::make_unique<Impl>(options, &core, &store, clock)) {}
 Server::Server(const ServerOptions& options, const Clock& clock)
     : impl_(std::make_unique<Impl>(options, nullptr, nullptr, clock)) {}
-void Server::Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make) {
-  impl_->Lead(std::move(reign), std::move(make));
+void Server::Lead(int shard, std::shared_ptr<Reign> reign,
+                  std::function<std::unique_ptr<Core>()> make) {
+  impl_->seat(shard).Lead(std::move(reign), std::move(make));
 }
-void Server::StandBy(std::function<void()> then) { impl_->StandBy(then); }
+void Server::StandBy(int shard, std::function<void()> then) { impl_->seat(shard).StandBy(then); }
 Server::~Server() = default;
 absl::Status Server::Start() { return impl_->Start(); }
 std::uint16_t Server::agent_port() const { return impl_->agent_port(); }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/wire/src/json_reader.h"
 #include "api/wire/src/json_writer.h"
+#include "plimsoll/core/shard.h"
 #include "plimsoll/wire/codec.h"
 
 namespace plimsoll {
@@ -59,6 +60,7 @@ struct ProblemHead {
   std::string detail;
   Epoch epoch;
   std::string leader;
+  std::int64_t shards = 0;
 };
 
 constexpr Field<ProblemHead> kProblemFields[] = {
@@ -77,6 +79,10 @@ constexpr Field<ProblemHead> kProblemFields[] = {
     {"leader", false,
      [](const JsonValue& value, Faults& faults, ProblemHead& into) {
        into.leader = internal::ReadText(value, 0, kAddressBytesMax, faults);
+     }},
+    {"shards", false,
+     [](const JsonValue& value, Faults& faults, ProblemHead& into) {
+       into.shards = internal::ReadNumber(value, faults);
      }},
 };
 
@@ -104,6 +110,7 @@ std::string Encode(const Problem& problem) {
   WriteUnlessEmpty("hint", problem.hint, writer);
   WriteUnlessEmpty("current_etag", problem.current_etag, writer);
   WriteUnlessEmpty("leader", problem.leader, writer);
+  if (problem.shards != 0) writer.Key("shards").Integer(problem.shards);
   if (problem.epoch.value != 0) writer.Key("epoch").Integer(problem.epoch.value);
   if (!problem.errors.empty()) {
     writer.Key("errors").BeginArray();
@@ -144,6 +151,14 @@ std::string DecodeLeader(std::string_view body) {
   Faults faults(fault_list);
   const ProblemHead head = ReadHead(body, faults);
   return faults.any() ? "" : head.leader;
+}
+
+std::optional<int> DecodeShards(std::string_view body) {
+  FieldFaults fault_list;
+  Faults faults(fault_list);
+  const ProblemHead head = ReadHead(body, faults);
+  if (faults.any() || head.shards < 1 || head.shards > kShardsMax) return std::nullopt;
+  return static_cast<int>(head.shards);
 }
 
 int HttpStatus(RefusalCode code) {

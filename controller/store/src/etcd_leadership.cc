@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/store/src/etcd_reign.h"
+#include "plimsoll/store/etcd_members.h"
 #include "plimsoll/store/etcd_store.h"
 
 namespace plimsoll {
@@ -22,11 +23,17 @@ bool IsHopeless(const absl::Status& status) {
          absl::IsInvalidArgument(status);
 }
 
+EtcdStoreOptions WithShardPrefix(EtcdStoreOptions options) {
+  options.prefix = ShardPrefix(options.prefix, options.shard, options.shards);
+  return options;
+}
+
 class EtcdLeadership final : public Leadership {
  public:
   EtcdLeadership(EtcdStoreOptions options, EtcdReign::Factory make_etcd, const Clock& clock,
                  Random random)
-      : options_(std::move(options)),
+      : log_prefix_(options.prefix),
+        options_(WithShardPrefix(std::move(options))),
         make_etcd_(std::move(make_etcd)),
         clock_(clock),
         board_(std::make_shared<LeaderBoard>()),
@@ -59,7 +66,8 @@ class EtcdLeadership final : public Leadership {
   // False if it is to end.
   bool Pause();
 
-  const EtcdStoreOptions options_;
+  const std::string log_prefix_;
+  const EtcdStoreOptions options_;  // with the prefix of the shard
   const EtcdReign::Factory make_etcd_;
   const Clock& clock_;
   const std::shared_ptr<LeaderBoard> board_;
@@ -67,9 +75,11 @@ class EtcdLeadership final : public Leadership {
   Random random_;
   const std::unique_ptr<Etcd> etcd_;
   OperatorWord word_;
-  bool looked_ = false;  // etcd could be used at least once
+  bool checked_ = false;  // the log is for as many shards
+  bool looked_ = false;   // etcd could be used at least once
   bool trouble_ = false;
   Instant seen_at_;
+  std::string led_before_;  // the API of who led last, as far as was seen
 
   Mutex mutex_;
   CondVar stopped_;
@@ -82,6 +92,7 @@ absl::StatusOr<WonReign> EtcdLeadership::Campaign() {
   do {
     absl::StatusOr<std::optional<WonReign>> won = Try();
     if (won.ok() && won->has_value()) return **std::move(won);
+    if (absl::IsFailedPrecondition(won.status())) return won.status();
     if (!won.ok() && !looked_ && IsHopeless(won.status())) return won.status();
     NoteTrouble(won.status());
   } while (Pause());
@@ -89,6 +100,12 @@ absl::StatusOr<WonReign> EtcdLeadership::Campaign() {
 }
 
 absl::StatusOr<std::optional<WonReign>> EtcdLeadership::Try() {
+  if (!checked_) {
+    if (absl::Status fits = CheckShards(*etcd_, log_prefix_, options_.shards); !fits.ok()) {
+      return fits;
+    }
+    checked_ = true;
+  }
   const absl::StatusOr<EtcdTxnResult> result = etcd_->Txn(LookTxn(options_.prefix));
   if (!result.ok()) return result.status();
   absl::StatusOr<EtcdLook> look = ReadLook(options_.prefix, *result);
@@ -96,7 +113,11 @@ absl::StatusOr<std::optional<WonReign>> EtcdLeadership::Try() {
   looked_ = true;
   seen_at_ = clock_.Now();
   board_->Set(look->leader);
-  if (!look->leader.has_value()) return TakeOver(*look);
+  if (look->leader.has_value()) led_before_ = look->leader->api;
+  if (!look->leader.has_value()) {
+    if (options_.may_stand && !options_.may_stand()) return std::nullopt;
+    return TakeOver(*look);
+  }
   Note(look->log_id, look->epoch);
   return std::nullopt;
 }
@@ -125,6 +146,7 @@ absl::StatusOr<std::optional<WonReign>> EtcdLeadership::TakeOver(const EtcdLook&
   board_->Set(options_.self);
   WonReign won;
   won.state = start.state;
+  won.state.led_before = std::exchange(led_before_, options_.self.api);
   won.reign = std::make_shared<EtcdReign>(std::move(start), *lease, options_, make_etcd_, board_);
   return won;
 }

@@ -28,9 +28,14 @@ absl::StatusOr<StoreState> EtcdReign::TakeOver() {
 absl::Status EtcdReign::Commit(const WriteBatch& batch) {
   if (over_) return absl::FailedPreconditionError("this reign is over");
   if (absl::Status begun = plan_.Begin(batch); !begun.ok()) return begun;
-  while (const std::optional<EtcdTxn> txn = plan_.Next()) plan_.On(writer_->Txn(*txn));
+  bool asked = false;
+  while (const std::optional<EtcdTxn> txn = plan_.Next()) {
+    plan_.On(writer_->Txn(*txn));
+    asked = true;
+  }
   if (plan_.over()) End();
-  return plan_.outcome();
+  // That it landed says that the reign stands: so something must have landed.
+  return asked || !plan_.outcome().ok() ? plan_.outcome() : ConfirmBy(*writer_);
 }
 
 absl::StatusOr<std::vector<std::string>> EtcdReign::ReadAudit(int limit) {
@@ -46,9 +51,11 @@ absl::StatusOr<std::vector<std::string>> EtcdReign::ReadAudit(int limit) {
   return records;
 }
 
-absl::Status EtcdReign::Confirm() {
+absl::Status EtcdReign::Confirm() { return ConfirmBy(*confirmer_); }
+
+absl::Status EtcdReign::ConfirmBy(Etcd& etcd) {
   if (over_) return absl::FailedPreconditionError("this reign is over");
-  const absl::StatusOr<EtcdTxnResult> result = confirmer_->Txn(confirm_);
+  const absl::StatusOr<EtcdTxnResult> result = etcd.Txn(confirm_);
   if (!result.ok()) {
     return absl::UnavailableError(std::string(result.status().message()));
   }

@@ -33,6 +33,7 @@ class EtcdReign final : public Reign {
   void Resign() override;
 
  private:
+  absl::Status ConfirmBy(Etcd& etcd);
   void KeepAlive();
   // False if the thread is to end.
   bool Pause(absl::Duration time);

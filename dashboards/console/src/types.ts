@@ -137,11 +137,14 @@ export interface LogEvent {
   identity?: string;
 }
 
+export interface Shard { shard: number; owner: string; role: string; epoch: number | null; dependencies: number | null }
+
 export interface Status {
   version: string;
   role: string;
   leader?: string;
   epoch?: number;
+  shards?: Shard[];
   uptime_seconds: number;
   state: string;
   store_ok?: boolean;

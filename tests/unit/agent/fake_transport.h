@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -54,6 +55,8 @@ class FakeNetwork {
     reply_ = std::move(answer);
     changed_.NotifyAll();
   }
+  // What all refusals from now on tell; 0: nothing.
+  void TellShards(int shards) { shards_ = shards; }
   bool HasMessage() {
     const MutexLock lock(mutex_);
     return !sent_.empty();
@@ -76,6 +79,9 @@ class FakeNetwork {
       return network_.Exchange({controller, message, timeout});
     }
     void Interrupt() override { network_.Interrupt(); }
+    std::optional<int> shards() const override {
+      return network_.shards_ == 0 ? std::nullopt : std::optional<int>(network_.shards_);
+    }
 
    private:
     FakeNetwork& network_;
@@ -105,6 +111,7 @@ class FakeNetwork {
   }
 
   const Handler handler_;
+  std::atomic<int> shards_ = 0;
   Mutex mutex_;
   CondVar changed_;
   std::deque<Sent> sent_ ABSL_GUARDED_BY(mutex_);

@@ -126,6 +126,31 @@ TEST_F(HttpTransportTest, TheLeaderOfARefusalIsFoundAmongTheAddresses) {
   EXPECT_EQ(refuse("nonsense"), std::nullopt);
 }
 
+TEST_F(HttpTransportTest, EachShardHasRoutesOfItsOwn) {
+  transport_ = MakeHttpTransport({server_.address()}, absl::Seconds(10), {}, 3);
+  Say(Response("201 Created", Encode(MakeAnswer())));
+  transport_->Exchange(0, MakeRegisterRequest(), kPatience);
+  Say(Response("200 OK", Encode(MakeSyncAnswer())));
+  transport_->Exchange(0, MakeSyncRequest(), kPatience);
+  EXPECT_EQ(server_.Messages().at(0).first_line(), "POST /v1/agent/shards/3/sessions HTTP/1.1");
+  EXPECT_EQ(server_.Messages().at(1).first_line(),
+            "POST /v1/agent/shards/3/sessions/7-42/sync HTTP/1.1");
+}
+
+TEST_F(HttpTransportTest, ARefusalTellsHowManyShardsThereAre) {
+  Problem problem;
+  problem.status = 400;
+  problem.code = "AGENT_TOO_OLD";
+  problem.shards = 6;
+  Say(Response("400 Bad Request", Encode(problem)));
+  transport_->Exchange(0, MakeRegisterRequest(), kPatience);
+  EXPECT_EQ(transport_->shards(), 6);
+  problem.shards = 0;
+  Say(Response("400 Bad Request", Encode(problem)));
+  transport_->Exchange(0, MakeRegisterRequest(), kPatience);
+  EXPECT_EQ(transport_->shards(), std::nullopt);
+}
+
 TEST_F(HttpTransportTest, ARegistrationIsPostedAsTheContractSays) {
   Say(Response("201 Created", Encode(MakeAnswer())));
   const Answer answer = transport_->Exchange(0, MakeRegisterRequest(), kPatience);

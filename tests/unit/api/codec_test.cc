@@ -205,6 +205,18 @@ TEST(Codec, ARefusalSaysWhoLeadsIfItIsKnown) {
   EXPECT_EQ(DecodeLeader(R"({"code":"NOT_LEADER","leader":7})"), "");
 }
 
+TEST(Codec, ARefusalSaysHowManyShardsThereAreIfItShould) {
+  Problem problem;
+  problem.status = 400;
+  problem.code = "AGENT_TOO_OLD";
+  EXPECT_EQ(DecodeShards(Encode(problem)), std::nullopt);
+  problem.shards = 6;
+  EXPECT_EQ(DecodeShards(Encode(problem)), 6);
+  EXPECT_EQ(DecodeRefusal(Encode(problem))->code, RefusalCode::kAgentTooOld);
+  EXPECT_EQ(DecodeShards(R"({"code":"AGENT_TOO_OLD","shards":65})"), std::nullopt);
+  EXPECT_EQ(DecodeShards(R"({"code":"AGENT_TOO_OLD","shards":"6"})"), std::nullopt);
+}
+
 TEST(Codec, ProblemDocumentIsJsonWhateverItQuotes) {
   Problem problem;
   problem.code = "NOT_FOUND";

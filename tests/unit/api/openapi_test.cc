@@ -59,7 +59,7 @@ OperationTable Served() {
   Console console;
   console.page = "<html>";
   const OperatorPlane plane(controller, HostCheck("127.0.0.1", {}), {"", "", "", "", "{}"},
-                            RealClock(), {}, console, &changes, &changes);
+                            RealClock(), {}, console, &changes, {{&changes, &changes}});
   OperationTable operations;
   plane.router().Visit([&operations](const Route& route) {
     // The description has no word for several segments, nor for any parameter.

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "plimsoll/core/shard.h"
 #include "tests/unit/api/snapshot_samples.h"
 
 namespace plimsoll::internal {
@@ -47,12 +49,14 @@ class FakeController final : public ControllerView {
   std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return "x 1\n"; }
   bool shutting_down() const override { return ending; }
   Leading leading() const override { return who_leads; }
+  std::vector<ShardFacts> shards() const override { return who_leads_shards; }
 
   Snapshot snapshot = SampleSnapshot();
   EventLog log{Epoch(7), 100};
   absl::StatusOr<std::vector<std::string>> audit = std::vector<std::string>();  // newest first
   bool ending = false;
   Leading who_leads;
+  std::vector<ShardFacts> who_leads_shards;
 };
 
 const ServerFacts kFacts{"0.1.0", "MEMORY", "f00d", "v0.1.0-3-gabc", R"({"title":"schema"})"};
@@ -98,6 +102,36 @@ class OperatorPlaneTest : public ::testing::Test {
   HttpRequest request_;
   OperatorPlane plane_;
 };
+
+TEST_F(OperatorPlaneTest, OfSeveralShardsItAnswersForThoseThatItLeads) {
+  const std::string name = SampleSnapshot().dependencies[0].policy.name.value;
+  const int shard = ShardOf(DependencyId(name), 2);
+  auto& shards = controller_.who_leads_shards;
+  shards.resize(2);
+  for (int i = 0; i < 2; ++i) shards[static_cast<std::size_t>(i)].leader.api = "http://b:7480";
+  const auto own = static_cast<std::size_t>(shard);
+  shards[own] = {true, Epoch(7), {"a", "http://a:7481", "http://a:7480"}};
+  EXPECT_EQ(Ask("/v1/dependencies/" + name).status, 200);
+  const Json list = AskJson("/v1/dependencies");
+  EXPECT_EQ(list["partial"], true);
+  EXPECT_EQ(list["elsewhere"], Json::parse(absl::StrCat(R"([{"shard": )", 1 - shard,
+                                                        R"(, "api": "http://b:7480"}])")));
+  const Json status = AskJson("/v1/status");
+  ASSERT_EQ(status["shards"].size(), 2U);
+  EXPECT_EQ(status["shards"][own]["role"], "LEADER");
+  EXPECT_EQ(status["shards"][own]["epoch"], 7);
+  EXPECT_EQ(status["shards"][1 - own]["owner"], "http://b:7480");
+  EXPECT_EQ(status["shards"][1 - own]["epoch"], nullptr);
+
+  shards[own].self = false;
+  const HttpResponse sent = Ask("/v1/dependencies/" + name + "?x=1");
+  EXPECT_EQ(sent.status, 307);
+  EXPECT_EQ(HeaderOf(sent, "Location"), "http://a:7480/v1/dependencies/" + name + "?x=1");
+  EXPECT_EQ(Ask("/v1/timeseries?dependency=" + name).status, 307);
+  EXPECT_EQ(AskJson("/v1/dependencies")["elsewhere"].size(), 2U) << "what is here, if little";
+  shards[own].leader = {};
+  EXPECT_EQ(Ask("/v1/dependencies/" + name).status, 503);
+}
 
 TEST_F(OperatorPlaneTest, WhileStandingByItTellsOfItselfAndWhoLeads) {
   controller_.who_leads = {false, Leader{"b", "http://b:7481", "http://b:7480"}};

@@ -49,6 +49,7 @@ TEST_F(LeadershipTest, NothingIsSentBeforeTheReignIsConfirmed) {
 TEST_F(LeadershipTest, ARoundThatBeganBeforeTheSyncArrivedDoesNotConfirmIt) {
   const SessionId first = driver_.Join("a");
   const SessionId second = driver_.Join("b");
+  driver_.HoldWrites();  // which would confirm it, too
   driver_.HoldConfirmations();
   driver_.Sync(first);
   const RequestId later = driver_.Sync(second);
@@ -56,6 +57,55 @@ TEST_F(LeadershipTest, ARoundThatBeganBeforeTheSyncArrivedDoesNotConfirmIt) {
   EXPECT_TRUE(driver_.confirming()) << "a second round for the second sync";
   driver_.Pass(absl::Seconds(3));
   EXPECT_FALSE(driver_.Replied(later));
+}
+
+// Guarded by the reign, it says as much as a round does.
+TEST_F(LeadershipTest, AWriteConfirmsWhatHadArrivedWhenItBegan) {
+  const SessionId first = JoinWithLimit();
+  const SessionId second = driver_.Join("b");
+  const SessionId third = driver_.Join("c");
+  driver_.memory(second).in_flight_max = 5;
+  driver_.memory(second).refused = 5;
+  driver_.Sync(second);  // confirmed, and to be raised with the next tick
+  driver_.HoldConfirmations();
+  driver_.HoldWrites();
+  const RequestId before = driver_.Sync(first);
+  driver_.Pass(absl::Milliseconds(250));
+  ASSERT_TRUE(driver_.writing());
+  const RequestId after = driver_.Sync(third);
+  driver_.FinishWrite();
+  driver_.Pass(absl::Seconds(3));
+  EXPECT_TRUE(driver_.Replied(before));
+  EXPECT_FALSE(driver_.Replied(after));
+}
+
+TEST_F(LeadershipTest, AFailedWriteConfirmsNothing) {
+  const SessionId first = JoinWithLimit();
+  const SessionId second = driver_.Join("b");
+  driver_.memory(second).in_flight_max = 5;
+  driver_.memory(second).refused = 5;
+  driver_.Sync(second);
+  driver_.HoldConfirmations();
+  driver_.HoldWrites();
+  const RequestId before = driver_.Sync(first);
+  driver_.Pass(absl::Milliseconds(250));
+  ASSERT_TRUE(driver_.writing());
+  driver_.FinishWrite(absl::UnavailableError("no quorum"));
+  driver_.Pass(absl::Seconds(3));
+  EXPECT_FALSE(driver_.Replied(before));
+}
+
+TEST_F(LeadershipTest, TheEventsTellWhoLedBefore) {
+  StoreState state = Shared();
+  state.led_before = "http://b:7480";
+  CoreDriver driver(Policies({TestPolicy("db", 50)}), {}, state);
+  const std::vector<LogEvent> events =
+      driver.core().log().Find({.type = EventType::kLeaderChanged}, 2);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].message,
+            "This controller leads, from epoch 7 on; http://b:7480 led before it.");
+  CoreDriver alone(Policies({TestPolicy("db", 50)}));
+  EXPECT_EQ(alone.core().log().total(EventType::kLeaderChanged), 0);
 }
 
 TEST_F(LeadershipTest, AFailedRoundIsRepeatedWithTheNextTick) {

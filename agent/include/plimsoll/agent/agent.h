@@ -76,7 +76,8 @@ class Agent {
   // For metrics: see VisitMetrics(). Waits for nothing but bulkhead(), and never holds up a call.
   AgentSnapshot Snapshot() const;
 
-  // True while the last exchange with the controller succeeded.
+  // True while the last exchange with the controller succeeded; of several that share the
+  // dependencies, with each that leads some of those that are used.
   bool connected() const;
   // The name this process is registered under.
   std::string instance() const;

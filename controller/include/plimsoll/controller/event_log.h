@@ -40,8 +40,9 @@ enum class EventType {
   kDependencyDeleted,
   kConfigReloaded,
   kConfigReloadFailed,  // what held before still holds
+  kLeaderChanged,       // of several controllers: this one leads now
 };
-inline constexpr std::size_t kEventTypes = 23;
+inline constexpr std::size_t kEventTypes = 24;
 
 // "LIMIT_CHANGED" and so on, of static storage.
 std::string_view ToString(EventType type);

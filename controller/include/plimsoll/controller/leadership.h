@@ -21,8 +21,9 @@ struct Leader {
 };
 
 // One reign over a store that can change hands. What is written through it after the reign has
-// ended comes to nothing, whatever this process knows. Commit() and ReadAudit() are one caller's,
-// Confirm() another's; all others are thread-safe.
+// ended comes to nothing, whatever this process knows: if Commit() returns OK, the reign stood at
+// some moment since the call, as if Confirm() had said so. Commit() and ReadAudit() are one
+// caller's, Confirm() another's; all others are thread-safe.
 class Reign : public Store {
  public:
   // Whether the reign stood at some moment since the call (rule C6). kFailedPrecondition: it is

@@ -111,6 +111,8 @@ struct StoreState {
   bool exclusive = true;
   // In order of their keys, whatever the condition, as far as the store still has them.
   std::vector<Document> documents = {};
+  // If not exclusive: where the API of the controller that reigned before is, as far as is known.
+  std::string led_before = {};
 };
 
 // Where bounds are kept. Calls block for the disk or the network, so never on the core's thread.

@@ -6,7 +6,7 @@ import { dependencyHref, href } from '../router';
 import { Spark } from '../spark';
 import { Column, Table } from '../table';
 import { Bar, Constraint, Empty, Mode, PageHead, Show, Stat } from '../ui';
-import { Dependency, Limit, Status } from '../types';
+import { Dependency, Limit, Shard, Status } from '../types';
 import { constraints } from '../why';
 import { Sizing } from './sizing';
 
@@ -93,6 +93,26 @@ export function StatusLine({ s, refused, alarms }: { s: Status; refused: number;
   );
 }
 
+const SHARD_COLUMNS: Column<Shard>[] = [
+  { key: 'shard', phone: '20%', title: 'Shard', width: '72px', number: true, by: (s) => s.shard, cell: (s) => s.shard },
+  { key: 'owner', phone: '50%', title: 'Led by', by: (s) => s.owner, cell: (s) => (s.role === 'LEADER' ? 'this controller'
+    : s.owner ? <a href={s.owner} title="Its console">{s.owner}</a> : <span class="bad-text">nobody</span>) },
+  { key: 'epoch', title: 'Epoch', width: '25%', number: true, cell: (s) => s.epoch ?? '–' },
+  { key: 'dependencies', phone: '30%', title: 'Dependencies', width: '120px', number: true, cell: (s) => s.dependencies ?? '–' },
+];
+
+// Several controllers share the dependencies: the tables show what this one leads.
+function Shards({ shards }: { shards: Shard[] }) {
+  if (shards.length === 0) return null;
+  const here = shards.filter((s) => s.role === 'LEADER').length;
+  return (
+    <section class="panel flush" aria-label="Shards">
+      <p class="note t-info">This controller leads {here} of {shards.length} shards. The others know what belongs to theirs.</p>
+      <Table label="Shards" rows={shards} columns={SHARD_COLUMNS} id={(s) => String(s.shard)} />
+    </section>
+  );
+}
+
 function NoDependencies() {
   return (
     <Empty title="No dependency is configured">
@@ -123,6 +143,7 @@ export function Fleet({ status }: { status: Resource<Status> }) {
           : <Table label="Dependencies" rows={all} columns={columns(byName)} id={(d) => d.name} height={46} sort={{ key: 'refused', down: true }} />)}</Show>
       </section>
       {silent && <p class="note t-info">No agent has joined yet. Point one at the agents' address of this controller; <a href={href('instances')}>Instances</a> shows it within a second.</p>}
+      {status.data?.shards && <Shards shards={status.data.shards} />}
       <Sizing />
     </>
   );

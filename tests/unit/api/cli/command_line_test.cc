@@ -246,6 +246,43 @@ TEST_F(CommandLineTest, StatusIsOneScreenAndQuietIsForProbes) {
   EXPECT_THAT(out(), IsEmpty());
 }
 
+TEST_F(CommandLineTest, StatusTellsWhoLeadsWhichShard) {
+  rest().Answer("GET /v1/status", 200,
+                R"({"version":"1.0.0","role":"LEADER","uptime_seconds":8123.4,"state":"ETCD",
+                "store_ok":true, "learning":{"active":false},"shards":[
+                {"shard":0,"owner":"http://a:7480","role":"LEADER","epoch":7,"dependencies":3},
+                {"shard":1,"owner":"http://b:7480","role":"STANDBY","epoch":null},
+                {"shard":2,"owner":"","role":"STANDBY","epoch":null}],
+                "dependencies":{"total":3,"limited":0},
+                "agents":{"connected":34,"silent":1,"versions":["1.0.0"]}})");
+  EXPECT_EQ(Run({"status"}), kExitFine) << error();
+  EXPECT_THAT(
+      out(),
+      HasSubstr("shards        0 here (3 dependencies), 1 at http://b:7480, 2 led by nobody\n"));
+}
+
+// What each controller leads, as one list. One of them is away.
+TEST_F(CommandLineTest, AListIsMadeOfWhatAllControllersLead) {
+  const std::string page = "/v1/events?page_size=50";
+  rest().Answer("GET " + page, 200, R"({"items":[{"id":"0.1-2","time":"2026-11-29T17:00:03Z"}],
+      "next_page_token":"","partial":true,"elsewhere":[{"shard":1,"api":"http://b:7480"},
+      {"shard":2,"api":"http://b:7480"},{"shard":3,"api":"http://c:7480"},{"shard":4,"api":""}]})");
+  rest().Answer("GET http://b:7480" + page, 200,
+                R"({"items":[{"id":"1.1-1","time":"2026-11-29T17:00:04Z"},
+                {"id":"2.1-1","time":"2026-11-29T17:00:02Z"}],"next_page_token":"",
+                "partial":true,"elsewhere":[{"shard":0,"api":"http://a:7480"}]})");
+  EXPECT_EQ(Run({"get", "events", "--limit", "50", "-o", "json"}), kExitFine) << error();
+  const Json all = Json::parse(out());
+  ASSERT_EQ(all["items"].size(), 3U) << all;
+  EXPECT_EQ(all["items"][0]["id"], "1.1-1");
+  EXPECT_EQ(all["items"][1]["id"], "0.1-2");
+  EXPECT_EQ(all["items"][2]["id"], "2.1-1");
+  EXPECT_EQ(all["partial"], true);
+  ASSERT_EQ(all["elsewhere"].size(), 2U) << all;
+  EXPECT_EQ(all["elsewhere"][0]["shard"], 3);
+  EXPECT_EQ(all["elsewhere"][1]["why"], "nobody leads it now");
+}
+
 TEST_F(CommandLineTest, DescribeTellsSettingsLimitsAndEvents) {
   EXPECT_EQ(Run({"describe", "dependency", "payments-db"}), kExitFine) << error();
   EXPECT_EQ(out(), Golden("describe.txt", out()));

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -11,10 +12,16 @@ namespace {
 
 class Transport final : public RestTransport {
  public:
-  explicit Transport(FakeRest& rest) : rest_(rest) {}
+  // Of another controller, targets begin with its address.
+  explicit Transport(FakeRest& rest, std::string url = "") : rest_(rest), url_(std::move(url)) {}
 
   absl::StatusOr<RestResponse> Send(const RestRequest& request) override {
-    return rest_.Respond(request);
+    RestRequest there = request;
+    there.target = url_ + request.target;
+    return rest_.Respond(there);
+  }
+  absl::StatusOr<std::unique_ptr<RestTransport>> To(const std::string& url) const override {
+    return std::make_unique<Transport>(rest_, url);
   }
   absl::StatusOr<RestResponse> Stream(
       const RestRequest& request, const std::function<bool(std::string_view)>& on_bytes) override {
@@ -23,6 +30,7 @@ class Transport final : public RestTransport {
 
  private:
   FakeRest& rest_;
+  const std::string url_;
 };
 
 // 2026-11-29T17:20:23Z.

@@ -24,6 +24,11 @@ class DurationHistogram {
     sum_seconds_ += seconds;
   }
 
+  void Add(const DurationHistogram& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    sum_seconds_ += other.sum_seconds_;
+  }
+
   const std::array<std::uint64_t, kEnds.size() + 1>& counts() const { return counts_; }
   double sum_seconds() const { return sum_seconds_; }
 

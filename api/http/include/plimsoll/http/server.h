@@ -79,14 +79,20 @@ struct ServerOptions {
   // What operators may change over REST, and what of it holds. Null: nothing, and the routes are
   // not there. Must outlive the server, and is used on the API plane's thread alone.
   Operations* operations = nullptr;
+  // Into how many the dependencies are divided (plimsoll/core/shard.h). With more than one, each is
+  // led by whoever wins its elections, and `operations` answers for all of them.
+  int shards = 1;
+  // With several shards: who plans the changes of each. Empty if `operations` is null.
+  std::vector<Operations*> shard_operations;
   // Told of what operators must not miss: the store's failures, losses and recoveries, the end of
   // learning, changed policies, the end of the reign. On the core's thread, so it must not wait.
   std::function<void(const LogEvent& event)> on_notice;
-  // With a store that changes hands: who leads, as far as is known. Thread-safe.
-  std::function<std::optional<Leader>()> leader = {};
-  // With such a store: the core refuses everything from now on, so StandBy() is due. `seen` is the
-  // later epoch that an agent knows of, if that is why. On the core's thread, so it must not wait.
-  std::function<void(const std::string& why, std::optional<Epoch> seen)> on_deposed = {};
+  // With a store that changes hands: who leads a shard, as far as is known. Thread-safe.
+  std::function<std::optional<Leader>(int shard)> leader = {};
+  // With such a store: the core of this shard refuses everything from now on, so StandBy() is due.
+  // `seen` is the later epoch that an agent knows of, if that is why. On the core's thread, so it
+  // must not wait.
+  std::function<void(int shard, const std::string& why, std::optional<Epoch> seen)> on_deposed = {};
 };
 
 // The controller on the network: feeds the core with what agents and time bring, does what it wants
@@ -100,17 +106,18 @@ class Server {
   // `core` and `store` belong to the server's threads until Stop() has returned. All three must
   // outlive the server. The store must have been taken over.
   Server(const ServerOptions& options, Core& core, Store& store, const Clock& clock);
-  // Stands by, until Lead(). Needs `leader` and `on_deposed` of the options.
+  // Stands by for all shards, until Lead(). Needs `leader` and `on_deposed` of the options.
   Server(const ServerOptions& options, const Clock& clock);
   ~Server();
 
-  // Leads from soon on. `make`, called on the API plane's thread, makes the core, and may change
-  // what the operations are. Requires that the server runs, and stands by. Returns at once.
-  void Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make);
-  // Forgets its books and sends everybody to the controller that leads. `then` is called on the API
-  // plane's thread. Waits until nobody uses the reign any more, so for what is under way in the
-  // store. Requires that the server runs, and leads.
-  void StandBy(std::function<void()> then);
+  // Leads this shard from soon on. `make`, called on the API plane's thread, makes the core, and
+  // may change what the operations are. Requires that the server runs, and stands by. Returns at
+  // once.
+  void Lead(int shard, std::shared_ptr<Reign> reign, std::function<std::unique_ptr<Core>()> make);
+  // Forgets the books of this shard and sends everybody to the controller that leads. `then` is
+  // called on the API plane's thread. Waits until nobody uses the reign any more, so for what is
+  // under way in the store. Requires that the server runs, and leads it.
+  void StandBy(int shard, std::function<void()> then);
 
   // Binds both listeners and serves. Returns kInvalidArgument for an address that is not numeric,
   // kUnavailable if one cannot be bound. Must not be called again after Stop().

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,8 @@ absl::StatusOr<SyncAnswer> DecodeSyncAnswer(std::string_view body);
 absl::StatusOr<Refusal> DecodeRefusal(std::string_view body);
 // The leader's address in one; empty if it has none, or is not understood.
 std::string DecodeLeader(std::string_view body);
+// How many shards there are, if it says so; at most kShardsMax.
+std::optional<int> DecodeShards(std::string_view body);
 
 // The controller's side. Faulty requests are kInvalidArgument; all faults are appended to `faults`.
 absl::StatusOr<RegisterRequest> DecodeRegisterRequest(std::string_view body, FieldFaults& faults);
@@ -69,6 +72,7 @@ struct Problem {
   FieldFaults errors;
   Epoch epoch;
   std::string leader = {};  // where the one that leads is found; may be empty
+  int shards = 0;           // how many there are; 0: not told
 };
 std::string Encode(const Problem& problem);
 

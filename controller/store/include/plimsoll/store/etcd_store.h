@@ -15,6 +15,10 @@ namespace plimsoll {
 
 struct EtcdStoreOptions {
   std::string prefix = "/plimsoll";  // of one cluster: begins with '/', does not end with it
+  // Which of how many shards of the cluster this is about: each has a leader, an epoch and bounds
+  // of its own; etcd_members.h says where.
+  int shard = 0;
+  int shards = 1;
   // How long the leader key outlives its controller; whole seconds. Shorter elects sooner, longer
   // rides out pauses. Only how soon another one leads depends on it, never the quota.
   absl::Duration lease = absl::Seconds(5);
@@ -23,6 +27,9 @@ struct EtcdStoreOptions {
   // Told, in one line, when etcd cannot be used and when it can again. From the thread that
   // campaigns, or that of the lease; must not wait.
   std::function<void(const std::string& line)> on_trouble = {};
+  // Whether to stand for election now that nobody leads; empty: always. From the thread that
+  // campaigns; must not wait.
+  std::function<bool()> may_stand = {};
 };
 
 // So long a call to etcd may take, so that those that matter end before the lease does.
