@@ -51,6 +51,8 @@ struct Options {
   absl::Duration watch_max = absl::Milliseconds(150);  // until a controller has seen a change
   // Confirmations wait so long for further syncs before they start. The product: 0.
   absl::Duration confirm_gather;
+  // Who gives a shard back tells its agents who is next. The product: that it is not ready.
+  bool names_successor = false;
   double etcd_requests_per_second = 0;  // what the etcd is assumed to do; 0: nothing is said of it
 
   int threads = 1;

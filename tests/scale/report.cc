@@ -43,7 +43,8 @@ void AddRates(const Options& options, const Figures& figures, std::vector<Line>&
     lines.push_back({absl::StrCat(std::string(ToString(count)), "/s"),
                      {{"calm", PerSecond(bins, calm / 2, calm)},
                       {"afterwards", PerSecond(bins, calm, length)},
-                      {"peak", static_cast<double>(figures.PeakPerSecond(count))}}});
+                      {"peak", static_cast<double>(figures.PeakPerSecond(count))},
+                      {"in all", static_cast<double>(figures.Total(count))}}});
   }
 }
 

@@ -30,6 +30,7 @@ constexpr std::string_view kUsage =
     "  --failures-per-minute X   of all controllers, with crash; 30\n"
     "  --confirm-gather S        how long a confirmation waits for more syncs; 0\n"
     "  --etcd-requests-per-second X   how far behind an etcd would fall that does so many\n"
+    "  --name-successor          who gives a shard back tells its agents who is next\n"
     "  --sample N                only so many shards, and counts as if it had been all\n"
     "  --threads N               1\n"
     "  --measure                 how long the core takes: CPU time, differs from run to run\n"
@@ -100,6 +101,8 @@ bool Parse(int argc, char** argv, Options& options, bool& json) {
     const std::string_view name = argv[i];
     if (name == "--json") {
       json = true;
+    } else if (name == "--name-successor") {
+      options.names_successor = true;
     } else if (name == "--measure") {
       options.stopwatch = CpuNanoseconds;
     } else if (i + 1 >= argc || !ParseOne(name, argv[++i], options)) {

@@ -33,16 +33,24 @@ std::string ShardPrefix(int shard) { return absl::StrCat("/plimsoll/shard/", sha
 std::string LeaderKey(int shard) { return ShardPrefix(shard) + "/leader"; }
 
 ShardController::ShardController(ShardWorld& world, const PolicySet& policies,
-                                 ShardSurroundings& surroundings, int controller, int rank,
-                                 int candidates)
+                                 ShardSurroundings& surroundings, const std::vector<int>& ranked,
+                                 int rank, int candidates)
     : world_(world),
       policies_(policies),
       surroundings_(surroundings),
-      controller_(controller),
+      controller_(ranked[static_cast<std::size_t>(rank)]),
       rank_(static_cast<std::size_t>(rank)),
+      ranked_(ranked),
       prefix_(ShardPrefix(world.shard)),
       lives_(static_cast<std::size_t>(candidates), true),
       clock_(world.MakeClock()) {}
+
+int ShardController::Successor() const {
+  for (std::size_t rank = 0; rank < lives_.size(); ++rank) {
+    if (rank != rank_ && lives_[rank]) return ranked_[rank];
+  }
+  return -1;
+}
 
 void ShardController::Later(absl::Duration delay, Then then) {
   world_.After(delay, [this, then = std::move(then), incarnation = incarnation_, reign = reign_] {

@@ -32,9 +32,9 @@ class ShardSurroundings {
 // core; gives it back when one that ranks higher has come. Thread-compatible.
 class ShardController {
  public:
-  // `rank` among the controllers that may own the shard. All must outlive it.
+  // It is the one of that rank, and so many may own the shard. All must outlive it.
   ShardController(ShardWorld& world, const PolicySet& policies, ShardSurroundings& surroundings,
-                  int controller, int rank, int candidates);
+                  const std::vector<int>& ranked, int rank, int candidates);
 
   // It has seen that the one of that rank lives, or does not.
   void See(int rank, bool lives);
@@ -69,6 +69,8 @@ class ShardController {
   void Apply(const Event& event);
   void Perform(Action action);
   void PerformReply(const ReplyAction& reply);
+  // Who comes next among those that it has seen alive; -1: nobody.
+  int Successor() const;
   void PerformWrite(WriteAction write);
   void SendWrite(WriteId write);
   void PerformConfirm(ConfirmAction confirm);
@@ -80,6 +82,7 @@ class ShardController {
   ShardSurroundings& surroundings_;
   const int controller_;
   const std::size_t rank_;
+  const std::vector<int> ranked_;
   const std::string prefix_;
   std::vector<bool> lives_;  // by rank, as far as it has seen
   bool up_ = true;

@@ -47,7 +47,7 @@ ShardRun::ShardRun(const Options& options, const Timetable& timetable, const Sha
     const int controller = ranked[static_cast<std::size_t>(rank)];
     rank_of_[static_cast<std::size_t>(controller)] = rank;
     candidates_.push_back(
-        std::make_unique<ShardController>(world_, policies_, *this, controller, rank, candidates));
+        std::make_unique<ShardController>(world_, policies_, *this, ranked, rank, candidates));
   }
   agents_.reserve(load.agents.size());
 }

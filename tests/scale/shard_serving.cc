@@ -65,8 +65,16 @@ void ShardController::PerformReply(const ReplyAction& reply) {
     world_.figures.Add(Count::kRefusals, now);
     refused_ = refused_ || reply.request == last_request_;
   }
-  world_.Send([waiting, answer = internal::MakeAnswer(reply)] {
-    waiting.agent->OnAnswer(waiting.exchange, answer, -1);
+  internal::Answer answer = internal::MakeAnswer(reply);
+  int leader = -1;
+  const auto* const refusal = std::get_if<Refusal>(&answer);
+  const bool gives_back = refusal != nullptr && refusal->code == RefusalCode::kNotReady;
+  if (world_.options.names_successor && gives_back) {
+    leader = Successor();
+    answer = Refusal{RefusalCode::kNotLeader, "", refusal->epoch};
+  }
+  world_.Send([waiting, answer = std::move(answer), leader] {
+    waiting.agent->OnAnswer(waiting.exchange, answer, leader);
   });
 }
 
