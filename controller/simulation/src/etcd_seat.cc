@@ -35,7 +35,6 @@ std::optional<std::size_t> IndexOf(const Leader& leader) {
 EtcdSeat::EtcdSeat(World& world, VirtualEtcd& etcd, ControllerHost& host, int index,
                    std::string prefix, EtcdCounts& counts)
     : world_(world),
-      etcd_(etcd),
       host_(host),
       index_(index),
       prefix_(std::move(prefix)),

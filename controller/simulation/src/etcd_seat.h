@@ -69,7 +69,6 @@ class EtcdSeat {
   void After(absl::Duration time, EventQueue::Action action);
 
   World& world_;
-  VirtualEtcd& etcd_;
   ControllerHost& host_;
   const int index_;
   const std::string prefix_;
