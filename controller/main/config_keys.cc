@@ -114,7 +114,7 @@ std::vector<ConfigKey> ServiceKeys() {
        "How long a controller that fell silent still counts as the leader. Shorter elects sooner; "
        "longer rides out pauses. With a second for the election it must end before agents.lease - "
        "agents.hold_max - 1s."},
-      {"state.etcd.shards", KeyType::kWhole, "1", nullptr, "1 to 64", kRestart,
+      {"state.etcd.shards", KeyType::kWhole, "1", nullptr, "1 to 256", kRestart,
        "Into how many parts the dependencies are divided among the controllers; each part has a "
        "leader of its own. Fixed when the first controller starts: another number is refused."},
       {"state.etcd.ca_file", KeyType::kText, "", nullptr, "", kRestart,

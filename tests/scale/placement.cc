@@ -1,47 +1,33 @@
 #include "tests/scale/placement.h"
 
-#include <algorithm>
-#include <numeric>
+#include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "plimsoll/core/check.h"
+#include "plimsoll/core/shard.h"
 
 namespace plimsoll::scale {
 namespace {
 
-std::uint64_t Mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-// FNV-1a, mixed: its highest bits hardly depend on the last bytes.
-std::uint64_t StableHash(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : bytes) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return Mix(hash);
-}
+constexpr std::string_view kName = "controller-";
 
 }  // namespace
 
 int ShardOf(std::string_view dependency, int shards) {
-  const std::uint64_t highest = StableHash(dependency) >> 32;
-  return static_cast<int>((highest * static_cast<std::uint64_t>(shards)) >> 32);
+  return plimsoll::ShardOf(DependencyId(std::string(dependency)), shards);
 }
 
 std::vector<int> Ranked(int shard, int controllers) {
-  const std::uint64_t salt = Mix(static_cast<std::uint64_t>(shard) + 0x9e3779b97f4a7c15);
-  std::vector<std::uint64_t> weights;
-  for (int i = 0; i < controllers; ++i) {
-    weights.push_back(Mix(StableHash(absl::StrCat("controller-", i)) ^ salt));
+  std::vector<std::string> members;
+  for (int i = 0; i < controllers; ++i) members.push_back(absl::StrCat(kName, i));
+  std::vector<int> ranked;
+  for (const std::string& member : PreferredOwners(shard, std::move(members))) {
+    int number = 0;
+    const bool read = absl::SimpleAtoi(member.substr(kName.size()), &number);
+    PLIMSOLL_CHECK(read, "a member is named by its number");
+    ranked.push_back(number);
   }
-  std::vector<int> ranked(weights.size());
-  std::iota(ranked.begin(), ranked.end(), 0);
-  std::stable_sort(ranked.begin(), ranked.end(), [&weights](int a, int b) {
-    return weights[static_cast<std::size_t>(a)] > weights[static_cast<std::size_t>(b)];
-  });
   return ranked;
 }
 

@@ -26,7 +26,7 @@ std::uint64_t StableHash(std::string_view bytes) {
 }
 
 int ShardOf(const DependencyId& dependency, int shards) {
-  PLIMSOLL_CHECK(shards >= 1 && shards <= kShardsMax, "there are 1 to 64 shards");
+  PLIMSOLL_CHECK(shards >= 1 && shards <= kShardsMax, "there are 1 to 256 shards");
   const std::uint64_t highest = StableHash(dependency.value) >> 32;
   return static_cast<int>((highest * static_cast<std::uint64_t>(shards)) >> 32);
 }

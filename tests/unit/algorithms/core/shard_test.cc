@@ -75,10 +75,12 @@ TEST(PreferredOwnersTest, AllMembersOnceInAnyOrderOfTheList) {
   EXPECT_THAT(PreferredOwners(3, {}), IsEmpty());
 }
 
-// Of 64 shards each of four should have 16.
+constexpr int kShards = 64;
+
+// Of them each of four should have 16.
 TEST(PreferredOwnersTest, ShardsAreSpreadOverTheMembers) {
   std::map<std::string, int> counts;
-  for (int shard = 0; shard < kShardsMax; ++shard) ++counts[First(shard, Members(4))];
+  for (int shard = 0; shard < kShards; ++shard) ++counts[First(shard, Members(4))];
   EXPECT_EQ(counts.size(), 4U);
   for (const auto& [member, count] : counts) {
     EXPECT_GE(count, 8) << member;
@@ -90,7 +92,7 @@ TEST(PreferredOwnersTest, WhoJoinsTakesOnlyWhatIsItsOwn) {
   const std::vector<std::string> before = Members(4);
   const std::vector<std::string> after = Members(5);
   int moved = 0;
-  for (int shard = 0; shard < kShardsMax; ++shard) {
+  for (int shard = 0; shard < kShards; ++shard) {
     if (First(shard, before) == First(shard, after)) continue;
     ++moved;
     EXPECT_EQ(First(shard, after), "controller-4") << shard;
@@ -103,7 +105,7 @@ TEST(PreferredOwnersTest, WhoLeavesGivesItsOwnToWhoeverIsNext) {
   const std::vector<std::string> before = Members(5);
   std::vector<std::string> after = before;
   after.erase(after.begin() + 2);
-  for (int shard = 0; shard < kShardsMax; ++shard) {
+  for (int shard = 0; shard < kShards; ++shard) {
     const std::vector<std::string> order = PreferredOwners(shard, before);
     const std::string expected = order[0] == "controller-2" ? order[1] : order[0];
     EXPECT_EQ(First(shard, after), expected) << shard;

@@ -13,7 +13,7 @@ namespace plimsoll {
 // that this puts there; agents and controllers must agree, so nothing of it may ever change. Pure;
 // thread-safe.
 
-inline constexpr int kShardsMax = 64;
+inline constexpr int kShardsMax = 256;
 
 // Of the bytes: FNV-1a, and then the mixing of SplitMix64, since the highest bits of the former
 // hardly depend on the last bytes. The same on every machine and in every version.
