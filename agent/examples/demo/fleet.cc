@@ -129,6 +129,9 @@ void Fleet::Take(Replica& replica) {
     if (!report.ok()) continue;
     SetLimit(replica, report->limit);
     replica.total.Merge(*report);
+    if (options_.note_grants) {
+      replica.grant_notes.push_back({report->granted_ns, report->written_ns, report->stepped_down});
+    }
     replica.has_spoken = true;
     replica.has_succeeded |= report->succeeded > 0;
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +13,13 @@
 #include "plimsoll/core/time.h"
 
 namespace plimsoll::demo {
+
+// What a report said of grants.
+struct GrantNote {
+  std::int64_t granted_ns = 0;
+  std::int64_t written_ns = 0;
+  std::int64_t stepped_down = 0;
+};
 
 // What is known of one replica, whichever processes it consisted of.
 struct Replica {
@@ -24,6 +32,7 @@ struct Replica {
   Report total;                   // limit: of the process that runs, else 0
   absl::Duration limit_integral;  // limit * time, since the counts were reset
   Instant limit_since;
+  std::vector<GrantNote> grant_notes;  // of the reports since they were taken, if they are noted
 };
 
 struct FleetOptions {
@@ -35,6 +44,7 @@ struct FleetOptions {
   std::string controller_host = "127.0.0.1";
   std::vector<std::string> controllers = {};  // several, as URLs; instead of host and port
   std::string log_folder = "";  // for what agents and replicas have to say; empty: they say nothing
+  bool note_grants = false;     // they are taken with TakeGrantNotes()
   bool observed = false;        // the replicas keep their hand-set limits, and are observed
 };
 
@@ -57,6 +67,9 @@ class Fleet {
   absl::Status Read(absl::Duration wait);
 
   bool AllHaveSpoken() const;
+  std::vector<GrantNote> TakeGrantNotes(std::size_t index) {
+    return std::exchange(replicas_[index].grant_notes, {});
+  }
   void ResetCounts();
   const std::vector<Replica>& replicas() const { return replicas_; }
   // Of all replicas since ResetCounts(); limit is the sum of those that run.

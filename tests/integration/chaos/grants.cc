@@ -22,13 +22,11 @@ std::string Describe(const StepDown& step) {
 
 void GrantWatch::See(double now, const std::vector<GrantSight>& sights, double stall) {
   stalls_ += stall;
-  for (std::size_t i = 0; i < sights.size() && i < members_.size(); ++i) {
-    SeeOne(now, static_cast<int>(i), sights[i]);
-  }
+  for (const GrantSight& sight : sights) SeeOne(now, sight);
 }
 
-void GrantWatch::SeeOne(double now, int place, const GrantSight& sight) {
-  Member& member = members_[static_cast<std::size_t>(place)];
+void GrantWatch::SeeOne(double now, const GrantSight& sight) {
+  Member& member = members_[static_cast<std::size_t>(sight.place)];
   if (sight.starts != member.starts) {
     member = Member{};
     member.starts = sight.starts;
@@ -41,18 +39,23 @@ void GrantWatch::SeeOne(double now, int place, const GrantSight& sight) {
     member.excuse = sight.excuse;
     member.stalls_at_excuse = stalls_;
   }
-  if (sight.stepped_down > member.stepped_down) NoteStepDown(now, place, member);
-  member.stepped_down = sight.stepped_down;
-  NoteWindow(place, member, std::max(sight.granted_at, member.grant));
-  if (sight.granted_at > member.grant) {
-    if (sight.granted_at > member.excused) {
-      windows_.push_back(sight.granted_at - std::max(member.grant, member.excused));
+  for (const GrantReport& report : sight.notes) SeeReport(now, sight.place, report);
+}
+
+void GrantWatch::SeeReport(double now, int place, const GrantReport& report) {
+  Member& member = members_[static_cast<std::size_t>(place)];
+  if (report.stepped_down > member.stepped_down) NoteStepDown(now, place, member);
+  member.stepped_down = report.stepped_down;
+  if (report.granted_at > member.grant) {
+    NoteWindow(place, member, report.granted_at);
+    if (report.granted_at > member.excused) {
+      windows_.push_back(report.granted_at - std::max(member.grant, member.excused));
     }
-    member.grant = sight.granted_at;
+    member.grant = report.granted_at;
     member.stalls_at_grant = stalls_;
   }
   // It has not ended: so long, at least.
-  if (sight.excuse == nullptr) NoteWindow(place, member, sight.written_at);
+  NoteWindow(place, member, report.written_at);
 }
 
 void GrantWatch::NoteWindow(int place, const Member& member, double end) {

@@ -9,15 +9,21 @@
 
 namespace plimsoll::chaos {
 
-// What is known of the grants of one replica at one moment. Times are seconds since the first call.
+// What a replica has reported. Times are seconds since the first call.
+struct GrantReport {
+  double granted_at = 0;          // when a lease was last granted to it; before the run: never
+  double written_at = 0;          // when it said so
+  std::int64_t stepped_down = 0;  // how often, in the life of this process
+};
+
+// What is known of the grants of one replica at one moment.
 struct GrantSight {
+  int place = 0;
   // Something that is no fault of the controllers keeps grants from it, and `excuse` says what; of
   // static storage. Null: nothing does.
   const char* excuse = nullptr;
-  int starts = 0;         // which of the processes under its name this is
-  double granted_at = 0;  // when a lease was last granted to it; before any: when it started
-  double written_at = 0;  // when it said so
-  std::int64_t stepped_down = 0;  // how often, in the life of this process
+  int starts = 0;                  // which of the processes under its name this is
+  std::vector<GrantReport> notes;  // since the last sight
 };
 
 // A limit that stepped down because its lease had ended.
@@ -61,7 +67,8 @@ class GrantWatch {
     std::int64_t stepped_down = 0;
   };
 
-  void SeeOne(double now, int place, const GrantSight& sight);
+  void SeeOne(double now, const GrantSight& sight);
+  void SeeReport(double now, int place, const GrantReport& report);
   void NoteWindow(int place, const Member& member, double end);
   void NoteStepDown(double now, int place, const Member& member);
 

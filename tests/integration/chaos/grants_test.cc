@@ -15,19 +15,17 @@ class GrantWatchTest : public ::testing::Test {
   void Pass(double seconds, bool granted, const char* excuse = nullptr, double stall = 0) {
     for (const double end = now_ + seconds - kStep / 2; now_ < end;) {
       now_ += kStep;
-      sight_.excuse = excuse;
-      if (granted) sight_.granted_at = now_ - 0.05;
-      sight_.written_at = now_;
-      sight_.starts = starts_;
-      watch_.See(now_, {sight_}, stall);
+      if (granted) report_.granted_at = now_ - 0.05;
+      report_.written_at = now_;
+      watch_.See(now_, {{0, excuse, starts_, {report_}}}, stall);
       stall = 0;
     }
   }
-  void StepDown() { ++sight_.stepped_down; }
+  void StepDown() { ++report_.stepped_down; }
 
   double now_ = 0;
   int starts_ = 1;
-  GrantSight sight_;
+  GrantReport report_;
   GrantWatch watch_{kLease};
 };
 
@@ -46,6 +44,15 @@ TEST_F(GrantWatchTest, MeasuresTheTimeFromGrantToGrant) {
   EXPECT_NEAR(watch_.longest(), 4.1, 0.11);
   EXPECT_NEAR(watch_.longest_end(), 14, 0.11);
   EXPECT_LE(watch_.excess(), 0);
+}
+
+// Whoever looks seldom must not take many grants for none.
+TEST_F(GrantWatchTest, LooksAtEachReportThatHasComeSince) {
+  Pass(10, true);
+  GrantSight sight{0, nullptr, 1, {}};
+  for (int i = 1; i <= 80; ++i) sight.notes.push_back({10 + i * 0.1, 10 + i * 0.1 + 0.05, 0});
+  watch_.See(18, {sight}, 0);
+  EXPECT_LT(watch_.longest(), 0.3);
 }
 
 TEST_F(GrantWatchTest, SeesAWindowThatIsTooLong) {
@@ -124,8 +131,8 @@ TEST_F(GrantWatchTest, BeginsAnewWithANewProcess) {
   const std::size_t before = watch_.step_downs().size();
   Pass(20, false, "it did not run");
   ++starts_;
-  sight_.stepped_down = 0;
-  sight_.granted_at = -50;  // never
+  report_.stepped_down = 0;
+  report_.granted_at = -50;  // never
   Pass(5, false);
   EXPECT_LE(watch_.excess(), 0);
   EXPECT_EQ(watch_.step_downs().size(), before);

@@ -108,7 +108,7 @@ class Director {
       Say((cue.mend ? "mended: " : "") + Describe(cue.fault));
       if (!cue.mend) ++result_.faults[static_cast<std::size_t>(cue.fault.kind)];
       // Until now it has excused what it hit.
-      if (cue.mend) grants_.See(Now(), world_.Grants(started_), 0);
+      if (cue.mend) grants_.See(Now(), world_.TakeGrants(started_), 0);
       absl::Status status = cue.mend ? world_.Mend(cue.fault) : world_.Begin(cue.fault);
       if (!status.ok()) return status;
     }
@@ -137,7 +137,7 @@ class Director {
     const int quota = world_.quota().current();
     if (quota != quota_said_) Say(absl::StrFormat("the controller shows a quota of %d", quota));
     quota_said_ = quota;
-    grants_.See(Now(), world_.Grants(started_), LookAtMachine());
+    grants_.See(Now(), world_.TakeGrants(started_), LookAtMachine());
     SayStepDowns();
   }
 

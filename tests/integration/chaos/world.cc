@@ -80,6 +80,7 @@ absl::Status World::Start() {
   demo::FleetOptions fleet;
   fleet.program = options_.programs + "/plimsoll-demo";
   fleet.seed = options_.seed;
+  fleet.note_grants = true;
   if (options_.keep_logs) fleet.log_folder = options_.folder;
   if (network_ != nullptr) {
     fleet.provider_host = ChaosNetwork::HomeAddress();
@@ -199,13 +200,21 @@ void World::ChangeQuota(int quota) {
 }
 
 absl::Status World::Step(absl::Duration wait) {
+  const Instant begin = RealClock().Now();
   absl::Status status = fleet_->Read(wait);
+  SayIfSlow("read what replicas report", begin);
   for (int i = 0; i < kPlaces && status.ok(); ++i) status = CheckReplica(i);
   if (!status.ok()) return status;
   if (status = plane_->Check(); !status.ok()) return status;
   if (!quota_.Settled()) LookAtQuota();
   provider_.set_quota(quota_.Allowed(RealClock().Now()));
   return absl::OkStatus();
+}
+
+void World::SayIfSlow(const char* what, Instant begin) const {
+  const absl::Duration taken = RealClock().Now() - begin;
+  if (taken < absl::Seconds(1) || !options_.say) return;
+  options_.say(absl::StrFormat("  it took %.2f s to %s", absl::ToDoubleSeconds(taken), what));
 }
 
 absl::Status World::CheckReplica(int place) {
@@ -244,25 +253,31 @@ std::vector<PlaceView> World::Places() const {
   return views;
 }
 
-std::vector<GrantSight> World::Grants(Instant start) const {
+const char* World::ExcuseOf(int place, const char* of_plane) const {
+  const Process& state = replicas_[static_cast<std::size_t>(place)];
+  const demo::Replica& replica = fleet_->replicas()[static_cast<std::size_t>(place)];
+  if (!state.running || !replica.has_spoken) return "it did not run";
+  if (state.paused) return "it was paused";
+  return state.disturbed ? "its network was disturbed" : of_plane;
+}
+
+std::vector<GrantSight> World::TakeGrants(Instant start) {
   std::vector<GrantSight> sights;
-  const char* const excuse = plane_->Excuse();
+  const char* const of_plane = plane_->Excuse();
+  const auto seconds = [start](std::int64_t ns) {
+    return absl::ToDoubleSeconds(Instant{ns} - start);
+  };
   for (int i = 0; i < kMembers; ++i) {
-    const Process& state = replicas_[static_cast<std::size_t>(i)];
-    const demo::Replica& replica = fleet_->replicas()[static_cast<std::size_t>(i)];
+    const auto index = static_cast<std::size_t>(i);
     GrantSight sight;
-    sight.excuse = excuse;
-    if (state.disturbed) sight.excuse = "its network was disturbed";
-    if (state.paused) sight.excuse = "it was paused";
-    if (!state.running || !replica.has_spoken) sight.excuse = "it did not run";
-    sight.starts = replica.starts;
-    const auto seconds = [start](std::int64_t ns) {
-      return absl::ToDoubleSeconds(Instant{ns} - start);
-    };
-    sight.granted_at = seconds(replica.total.granted_ns);
-    sight.written_at = seconds(replica.total.written_ns);
-    sight.stepped_down = replica.total.stepped_down;
-    sights.push_back(sight);
+    sight.place = i;
+    sight.excuse = ExcuseOf(i, of_plane);
+    sight.starts = fleet_->replicas()[index].starts;
+    for (const demo::GrantNote& note : fleet_->TakeGrantNotes(index)) {
+      sight.notes.push_back(
+          {seconds(note.granted_ns), seconds(note.written_ns), note.stepped_down});
+    }
+    sights.push_back(std::move(sight));
   }
   return sights;
 }

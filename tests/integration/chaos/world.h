@@ -61,7 +61,8 @@ class World {
 
   std::vector<PlaceView> Places() const;  // the members, without those that join in a surge
   // Of the same, in seconds since `start`.
-  std::vector<GrantSight> Grants(Instant start) const;
+  // What they have said since the last call.
+  std::vector<GrantSight> TakeGrants(Instant start);
   demo::Report Total() const { return fleet_->Total(); }
   const demo::Provider& provider() const { return provider_; }
   demo::Provider& provider() { return provider_; }
@@ -92,6 +93,8 @@ class World {
   void ChangeQuota(int quota);
   absl::Status CheckReplica(int place);
   void LookAtQuota();
+  const char* ExcuseOf(int place, const char* of_plane) const;
+  void SayIfSlow(const char* what, Instant begin) const;
   const demo::ChildProcess* child(int place) const;
   std::string Config(int quota) const;
 
