@@ -40,7 +40,9 @@ namespace asio = boost::asio;
 using Json = nlohmann::ordered_json;
 
 constexpr int kQuotaPerAgent = 8;
-constexpr int kCutQuotaPerAgent = 4;
+// All can be given as much as the quota has for each; of the low one, all have less.
+constexpr int kCeiling = 20;
+constexpr int kLowCeiling = 2;
 // Between the last registration and the figures.
 constexpr absl::Duration kSettle = absl::Seconds(2);
 constexpr absl::Duration kPushPatience = absl::Seconds(20);
@@ -58,16 +60,16 @@ struct Options {
   std::string controller = demo::OwnFolder() + "/plimsoll-controller";
 };
 
-std::string Config(const Options& options, int quota_per_agent = kQuotaPerAgent) {
+std::string Config(const Options& options, int ceiling = kCeiling) {
   std::string config = absl::StrFormat(
       "agents: {lease: 10s, hold_max: 1s, sessions_max: %d, connections_max: %d}\n"
       "api: {rate_limit: {per_second: 1000, burst: 1000}}\ndependencies:\n",
       options.load.agents + 100, options.load.agents + 1000);
   for (int i = 0; i < options.load.dependencies; ++i) {
     absl::StrAppendFormat(&config,
-                          "  - {name: %s, algorithm: aimd, floor: 1, ceiling: 20, "
+                          "  - {name: %s, algorithm: aimd, floor: 1, ceiling: %d, "
                           "call_deadline: 1s, quota: {capacity: %d}}\n",
-                          DependencyName(i), options.load.agents * quota_per_agent);
+                          DependencyName(i), ceiling, options.load.agents * kQuotaPerAgent);
   }
   return config;
 }
@@ -201,21 +203,21 @@ class Run {
     }
   }
 
-  // A quota at which every agent's limit has to change, and how long it takes until all know.
+  // A ceiling at which every agent's limit has to change, and how long it takes until all know.
   void MeasurePush(bool up) {
     Push& push = figures_.push;
     const int number = push.number + 1;
     push = Push();
     push.number = number;
     push.up = up;
-    controller_.set_config(Config(options_, up ? kQuotaPerAgent : kCutQuotaPerAgent));
+    controller_.set_config(Config(options_, up ? kCeiling : kLowCeiling));
     push.began = RealClock().Now();
     controller_.Signal(SIGHUP);
     while (push.received < options_.load.agents && RealClock().Now() - push.began < kPushPatience) {
       io_.run_for(std::chrono::milliseconds(5));
     }
     if (push.received < options_.load.agents) {
-      figures_.Fail(absl::StrCat("a quota change reached only ", push.received));
+      figures_.Fail(absl::StrCat("a new ceiling reached only ", push.received));
     }
     const std::string name = up ? "raise" : "cut";
     facts_[name + ": agents reached"].push_back(push.received);

@@ -11,6 +11,7 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -27,6 +28,7 @@ using asio::ip::tcp;
 using beast::error_code;
 
 constexpr std::size_t kReadBytes = 2048;
+constexpr std::size_t kBodyReadBytes = 16384;
 // Most heads of answers are shorter.
 constexpr std::size_t kHeadBytes = 320;
 // How long, and for how many bytes, a refused client is listened to, so that the answer reaches it
@@ -116,8 +118,7 @@ void HttpConnection::SetDeadline(absl::Duration time) {
 asio::awaitable<void> HttpConnection::Run() {
   try {
     const bool ready = co_await Handshake();
-    while (ready && co_await ServeOne()) {
-    }
+    for (bool more = ready; more;) more = co_await ServeOne();
     if (refused_) co_await Linger();
     if (ready) co_await Close();
   } catch (const std::exception&) {
@@ -148,13 +149,25 @@ asio::awaitable<void> HttpConnection::Close() {
   co_await socket_.tls()->async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
+// What has arrived whole is read, handled and answered without waiting in between: each wait costs
+// as much as all of that.
 asio::awaitable<bool> HttpConnection::ServeOne() {
   const bool begun = co_await AwaitFirstByte();
   if (!begun) co_return false;
   Parser parser;
+  parser.header_limit(context_.limits.header_bytes_max);
+  parser.body_limit(context_.limits.body_bytes_max);
   HttpRequest request;
   SetDeadline(context_.limits.request_time_max);
-  std::optional<Problem> fault = co_await Read(parser, request);
+  FoldDetector folds;
+  error_code error = ParseHead(parser, folds);
+  if (!error && !parser.is_header_done()) error = co_await ReadHead(parser, folds);
+  std::optional<Problem> fault = TakeHead(parser, request, error);
+  if (!fault) {
+    error = ParseBody(parser);
+    if (!error && !parser.is_done()) error = co_await ReadBody(parser);
+    if (error || expired_) fault = ReadFault(error, parser);
+  }
   deadline_ = kInfiniteFuture;
   if (gone_) co_return false;
 
@@ -166,7 +179,10 @@ asio::awaitable<bool> HttpConnection::ServeOne() {
   if (fault) {
     response = ProblemResponse(*std::move(fault));
   } else {
-    response = co_await Answer(request);
+    TakeBody(parser, request);
+    const ExchangePtr exchange = Handle(request);
+    if (!exchange->replied()) co_await AwaitReply(exchange);
+    if (exchange->replied()) response = exchange->TakeResponse();
   }
   std::optional<StreamEnd> stream_end;
   if (response.stream) stream_end.emplace(*response.stream);
@@ -178,8 +194,12 @@ asio::awaitable<bool> HttpConnection::ServeOne() {
   // Before it is sent: whoever has an answer finds it counted, and slow readers are not our time.
   context_.metrics.CountRequest(MethodLabel(request.method), route_, response.status,
                                 context_.clock.Now() - started - held_);
-  co_await Write(parser, response, keep_alive);
+  const std::string head_text = HeadOfResponse(parser, response, keep_alive);
   const bool head = parser.get().method() == http::verb::head;
+  const Parts parts = {head_text,
+                       head || !HasBody(response.status) ? std::string_view() : response.body};
+  const std::size_t written = WriteNow(parts);
+  if (!gone_ && written < parts.size()) co_await WriteRest(parts, written);
   if (response.stream && !head && !gone_) {
     co_await WriteStream(*response.stream);
     stream_end->slow = gone_ && expired_;
@@ -190,57 +210,99 @@ asio::awaitable<bool> HttpConnection::ServeOne() {
 asio::awaitable<bool> HttpConnection::AwaitFirstByte() {
   if (buffer_.size() > 0) co_return true;
   if (draining_) co_return false;
+  // Thousands of connections wait here.
+  if (buffer_.capacity() > kReadBytes) buffer_.shrink_to_fit();
   idle_ = true;
   SetDeadline(context_.limits.idle_time_max);
   error_code error;
-  const std::size_t count = co_await socket_.async_read_some(
-      buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, error));
+  while (!error && buffer_.size() == 0) {
+    if (socket_.tls() == nullptr) {
+      co_await socket_.tcp().async_wait(tcp::socket::wait_read,
+                                        asio::redirect_error(asio::use_awaitable, error));
+      if (!error) ReadNow(kReadBytes, error);
+    } else {
+      const std::size_t count = co_await socket_.async_read_some(
+          buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, error));
+      buffer_.commit(count);
+    }
+  }
   idle_ = false;
-  buffer_.commit(count);
   co_return !error;
 }
 
-asio::awaitable<error_code> HttpConnection::ReadHead(Parser& parser) {
-  FoldDetector folds;
+// What lies in the socket, if anything does.
+void HttpConnection::ReadNow(std::size_t most, error_code& error) {
+  const std::size_t count = socket_.tcp().read_some(buffer_.prepare(most), error);
+  buffer_.commit(count);
+  if (error == asio::error::would_block || error == asio::error::try_again) error = {};
+}
+
+// As much of the head as has arrived.
+error_code HttpConnection::ParseHead(Parser& parser, FoldDetector& folds) {
   error_code error;
   while (!error && !parser.is_header_done()) {
     const std::size_t used = parser.put(buffer_.data(), error);
     if (folds.Finds({static_cast<const char*>(buffer_.data().data()), used})) {
-      co_return http::error::bad_obs_fold;
+      return http::error::bad_obs_fold;
     }
     buffer_.consume(used);
-    if (error != http::error::need_more) continue;
+  }
+  return error == http::error::need_more ? error_code() : error;
+}
+
+asio::awaitable<error_code> HttpConnection::ReadHead(Parser& parser, FoldDetector& folds) {
+  error_code error;
+  while (!error && !parser.is_header_done()) {
     const std::size_t count = co_await socket_.async_read_some(
         buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, error));
     buffer_.commit(count);
+    if (!error) error = ParseHead(parser, folds);
   }
-  parser.eager(true);
   co_return error;
 }
 
-asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, HttpRequest& request) {
-  parser.header_limit(context_.limits.header_bytes_max);
-  parser.body_limit(context_.limits.body_bytes_max);
-  error_code error = co_await ReadHead(parser);
+// The head has been read, or `error` has ended it. What is wrong with it.
+std::optional<Problem> HttpConnection::TakeHead(const Parser& parser, HttpRequest& request,
+                                                const error_code& error) {
   FillHead(parser.get(), request);
   request.request_id = RequestId(parser);
-  if (error) co_return ReadFault(error, parser);
-  std::optional<Problem> fault = CheckHead(parser.get());
-  if (fault) co_return fault;
-  if (!parser.is_done()) {
-    if (!parser.get()[http::field::expect].empty()) {
-      co_await asio::async_write(socket_, asio::buffer(kContinue.data(), kContinue.size()),
-                                 asio::redirect_error(asio::use_awaitable, error));
-    }
-    co_await http::async_read(socket_, buffer_, parser,
-                              asio::redirect_error(asio::use_awaitable, error));
-    if (error || expired_) co_return ReadFault(error, parser);
+  if (error) return ReadFault(error, parser);
+  return CheckHead(parser.get());
+}
+
+// As much of the body as has arrived.
+error_code HttpConnection::ParseBody(Parser& parser) {
+  parser.eager(true);
+  error_code error;
+  for (bool more = true; more && !error && !parser.is_done() && buffer_.size() > 0;) {
+    const std::size_t used = parser.put(buffer_.data(), error);
+    buffer_.consume(used);
+    more = used > 0;
   }
+  return error == http::error::need_more ? error_code() : error;
+}
+
+asio::awaitable<error_code> HttpConnection::ReadBody(Parser& parser) {
+  error_code error;
+  if (!parser.get()[http::field::expect].empty()) {
+    co_await asio::async_write(socket_, asio::buffer(kContinue.data(), kContinue.size()),
+                               asio::redirect_error(asio::use_awaitable, error));
+  } else if (socket_.tls() == nullptr) {
+    // The rest of a long request mostly lies there already.
+    ReadNow(kBodyReadBytes, error);
+    if (!error) error = ParseBody(parser);
+  }
+  if (error || parser.is_done()) co_return error;
+  co_await http::async_read(socket_, buffer_, parser,
+                            asio::redirect_error(asio::use_awaitable, error));
+  co_return error;
+}
+
+void HttpConnection::TakeBody(Parser& parser, HttpRequest& request) {
   request.body = std::move(parser.get().body());
   request.local_address = local_address_;
   request.remote_address = remote_address_;
   request.certificate_names = certificate_names_;
-  co_return std::nullopt;
 }
 
 Problem HttpConnection::ReadFault(const error_code& error, const Parser& parser) {
@@ -253,8 +315,8 @@ Problem HttpConnection::ReadFault(const error_code& error, const Parser& parser)
   return expired_ ? TimeFault(context_.limits) : ParserFault(error, parser.get(), context_.limits);
 }
 
-asio::awaitable<HttpResponse> HttpConnection::Answer(HttpRequest& request) {
-  const auto exchange = std::make_shared<Exchange>();
+ExchangePtr HttpConnection::Handle(HttpRequest& request) {
+  auto exchange = std::make_shared<Exchange>();
   try {
     context_.authenticator.Identify(request);
     route_ = context_.service.Handle(request, exchange);
@@ -262,8 +324,7 @@ asio::awaitable<HttpResponse> HttpConnection::Answer(HttpRequest& request) {
     exchange->Reply(ProblemResponse(
         500, "INTERNAL", absl::StrCat("the server failed; request id ", request.request_id)));
   }
-  if (!exchange->replied()) co_await AwaitReply(exchange);
-  co_return exchange->replied() ? exchange->TakeResponse() : HttpResponse{};
+  return exchange;
 }
 
 asio::awaitable<void> HttpConnection::AwaitReply(const ExchangePtr& exchange) {
@@ -301,15 +362,28 @@ void HttpConnection::OnReadable() {
   signal_.cancel();
 }
 
-asio::awaitable<void> HttpConnection::Write(const Parser& parser, const HttpResponse& response,
-                                            bool keep_alive) {
-  const std::string head = HeadOfResponse(parser, response, keep_alive);
-  const bool bodiless = parser.get().method() == http::verb::head || !HasBody(response.status);
-  const std::array<asio::const_buffer, 2> parts = {
-      asio::buffer(head), asio::buffer(response.body.data(), bodiless ? 0 : response.body.size())};
+std::array<asio::const_buffer, 2> HttpConnection::Parts::From(std::size_t written) const {
+  const std::size_t of_head = std::min(written, head.size());
+  const std::size_t of_body = written - of_head;
+  return {asio::buffer(head.data() + of_head, head.size() - of_head),
+          asio::buffer(body.data() + of_body, body.size() - of_body)};
+}
+
+// What the socket takes at once, mostly all. Returns how much.
+std::size_t HttpConnection::WriteNow(const Parts& parts) {
+  if (socket_.tls() != nullptr) return 0;
+  error_code error;
+  const std::size_t written = socket_.tcp().write_some(parts.From(0), error);
+  const bool full = error == asio::error::would_block || error == asio::error::try_again;
+  if (error && !full) gone_ = true;
+  return written;
+}
+
+asio::awaitable<void> HttpConnection::WriteRest(const Parts& parts, std::size_t written) {
   SetDeadline(context_.limits.write_time_max);
   error_code error;
-  co_await asio::async_write(socket_, parts, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio::async_write(socket_, parts.From(written),
+                             asio::redirect_error(asio::use_awaitable, error));
   deadline_ = kInfiniteFuture;
   if (error) gone_ = true;
 }

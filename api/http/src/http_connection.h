@@ -4,23 +4,27 @@
 #include <utility>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/http/src/authenticator.h"
 #include "api/http/src/http_message.h"
 #include "api/http/src/http_socket.h"
 #include "api/http/src/plane_metrics.h"
+#include "api/http/src/request_head.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/http/server.h"
@@ -61,21 +65,38 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  // What is written of an answer, in this order.
+  struct Parts {
+    std::string_view head;
+    std::string_view body;
+
+    std::size_t size() const { return head.size() + body.size(); }
+    // What is left when so much has been written.
+    std::array<boost::asio::const_buffer, 2> From(std::size_t written) const;
+  };
 
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<bool> Handshake();
   boost::asio::awaitable<bool> ServeOne();
   boost::asio::awaitable<bool> AwaitFirstByte();
-  boost::asio::awaitable<boost::beast::error_code> ReadHead(Parser& parser);
-  boost::asio::awaitable<std::optional<Problem>> Read(Parser& parser, HttpRequest& request);
-  boost::asio::awaitable<HttpResponse> Answer(HttpRequest& request);
+  boost::asio::awaitable<boost::beast::error_code> ReadHead(Parser& parser, FoldDetector& folds);
+  boost::asio::awaitable<boost::beast::error_code> ReadBody(Parser& parser);
   boost::asio::awaitable<void> AwaitReply(const ExchangePtr& exchange);
-  boost::asio::awaitable<void> Write(const Parser& parser, const HttpResponse& response,
-                                     bool keep_alive);
+  boost::asio::awaitable<void> WriteRest(const Parts& parts, std::size_t written);
   boost::asio::awaitable<void> WriteStream(BodyStream& stream);
   boost::asio::awaitable<void> WritePieces(const std::vector<BodyStream::Piece>& pieces);
   boost::asio::awaitable<void> Linger();
   boost::asio::awaitable<void> Close();
+
+  // These do what can be done without waiting.
+  void ReadNow(std::size_t most, boost::beast::error_code& error);
+  boost::beast::error_code ParseHead(Parser& parser, FoldDetector& folds);
+  std::optional<Problem> TakeHead(const Parser& parser, HttpRequest& request,
+                                  const boost::beast::error_code& error);
+  boost::beast::error_code ParseBody(Parser& parser);
+  void TakeBody(Parser& parser, HttpRequest& request);
+  ExchangePtr Handle(HttpRequest& request);
+  std::size_t WriteNow(const Parts& parts);
 
   void SetDeadline(absl::Duration time);
   void WatchPeer();

@@ -17,6 +17,9 @@ using internal::UnknownKeys;
 
 constexpr absl::Duration kZero = absl::ZeroDuration();
 constexpr std::size_t kSessionBytesMax = 63;
+// Seldom longer.
+constexpr std::size_t kAnswerBytes = 128;
+constexpr std::size_t kGrantBytes = 448;
 
 constexpr Field<RegisterAnswer> kRegisterAnswerFields[] = {
     {"session", true,
@@ -123,7 +126,7 @@ std::string Encode(const RegisterAnswer& answer) {
 }
 
 std::string Encode(const SyncAnswer& answer) {
-  JsonWriter writer;
+  JsonWriter writer(kAnswerBytes + answer.grants.size() * kGrantBytes);
   writer.BeginObject();
   writer.Key("epoch").Integer(answer.epoch.value);
   writer.Key("superseded").Boolean(answer.superseded);

@@ -39,6 +39,11 @@ class JsonTree {
   static constexpr std::size_t kDepthMax = 16;
   static constexpr std::size_t kNodesMax = 200'000;
 
+  JsonTree();
+  ~JsonTree();
+  JsonTree(const JsonTree&) = delete;
+  JsonTree& operator=(const JsonTree&) = delete;
+
   // Returns kInvalidArgument for text that is not JSON in UTF-8, nested deeper than kDepthMax, or
   // longer than kNodesMax values; the message says where.
   // The text must outlive the tree.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,10 @@ namespace plimsoll::internal {
 // JSON in UTF-8 whatever the strings hold: faulty bytes become U+FFFD. Thread-compatible.
 class JsonWriter {
  public:
+  JsonWriter() = default;
+  // So many bytes will probably be written.
+  explicit JsonWriter(std::size_t expected) { text_.reserve(expected); }
+
   JsonWriter& BeginObject() { return Begin('{'); }
   JsonWriter& EndObject() { return End('}'); }
   JsonWriter& BeginArray() { return Begin('['); }
