@@ -96,6 +96,8 @@ absl::Duration CoreDriver::SnapshotAgeMax(absl::Duration cost) {
 std::shared_ptr<const Snapshot> CoreDriver::GetSnapshot() {
   const Instant now = clock_.Now();
   if (!snapshot_ || now - snapshot_->at > SnapshotAgeMax(snapshot_cost_)) {
+    // Of a large fleet it has tens of megabytes: there need not be two.
+    snapshot_ = nullptr;
     Snapshot snapshot;
     if (core_ == nullptr) {
       snapshot.epoch = epoch_;

@@ -29,14 +29,10 @@ using beast::error_code;
 
 constexpr std::size_t kReadBytes = 2048;
 constexpr std::size_t kBodyReadBytes = 16384;
-// Most heads of answers are shorter.
-constexpr std::size_t kHeadBytes = 320;
 // How long, and for how many bytes, a refused client is listened to, so that the answer reaches it
 // before the reset that unread data would cause.
 constexpr absl::Duration kLingerTime = absl::Seconds(1);
 constexpr std::size_t kLingerBytesMax = std::size_t{4} << 20;
-// What the system may hold of a stream, so that a slow reader is noticed and costs little.
-constexpr int kStreamBufferBytes = 64 << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Tells the producer that the connection is done with its stream, whatever ended it.
@@ -62,8 +58,6 @@ std::string LocalAddress(const tcp::socket& socket) {
   error_code ignored;
   return socket.local_endpoint(ignored).address().to_string();
 }
-
-bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
 }  // namespace
 
@@ -362,96 +356,6 @@ void HttpConnection::OnReadable() {
   signal_.cancel();
 }
 
-std::array<asio::const_buffer, 2> HttpConnection::Parts::From(std::size_t written) const {
-  const std::size_t of_head = std::min(written, head.size());
-  const std::size_t of_body = written - of_head;
-  return {asio::buffer(head.data() + of_head, head.size() - of_head),
-          asio::buffer(body.data() + of_body, body.size() - of_body)};
-}
-
-// What the socket takes at once, mostly all. Returns how much.
-std::size_t HttpConnection::WriteNow(const Parts& parts) {
-  if (socket_.tls() != nullptr) return 0;
-  error_code error;
-  const std::size_t written = socket_.tcp().write_some(parts.From(0), error);
-  const bool full = error == asio::error::would_block || error == asio::error::try_again;
-  if (error && !full) gone_ = true;
-  return written;
-}
-
-asio::awaitable<void> HttpConnection::WriteRest(const Parts& parts, std::size_t written) {
-  SetDeadline(context_.limits.write_time_max);
-  error_code error;
-  co_await asio::async_write(socket_, parts.From(written),
-                             asio::redirect_error(asio::use_awaitable, error));
-  deadline_ = kInfiniteFuture;
-  if (error) gone_ = true;
-}
-
-std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpResponse& response,
-                                           bool keep_alive) {
-  const auto status = static_cast<http::status>(response.status);
-  const beast::string_view reason = http::obsolete_reason(status);
-  std::string head;
-  head.reserve(kHeadBytes);
-  absl::StrAppend(&head, "HTTP/1.1 ", response.status, " ",
-                  absl::string_view(reason.data(), reason.size()),
-                  "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
-                  "\r\nCache-Control: ", response.cache_control, "\r\n");
-  if (!response.content_type.empty() && HasBody(response.status)) {
-    absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
-  }
-  if (HasBody(response.status) && !response.stream) {
-    absl::StrAppend(&head, "Content-Length: ", response.body.size(), "\r\n");
-  }
-  for (const auto& [name, value] : response.headers) {
-    absl::StrAppend(&head, name, ": ", value, "\r\n");
-  }
-  if (!keep_alive) {
-    absl::StrAppend(&head, "Connection: close\r\n");
-  } else if (parser.get().version() < 11) {
-    absl::StrAppend(&head, "Connection: keep-alive\r\n");
-  }
-  absl::StrAppend(&head, "\r\n");
-  return head;
-}
-
-asio::awaitable<void> HttpConnection::WriteStream(BodyStream& stream) {
-  error_code ignored;
-  socket_.tcp().set_option(asio::socket_base::send_buffer_size(kStreamBufferBytes), ignored);
-  stream.OnChange([this, &stream] {
-    if (stream.broken()) {
-      gone_ = true;
-      error_code no_error;
-      socket_.tcp().cancel(no_error);
-    }
-    signal_.cancel();
-  });
-  WatchPeer();
-  while (!gone_) {
-    const std::vector<BodyStream::Piece> pieces = stream.Take();
-    if (!pieces.empty()) {
-      co_await WritePieces(pieces);
-    } else if (stream.ended()) {
-      break;
-    } else {
-      co_await signal_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    }
-  }
-  if (watching_) socket_.tcp().cancel(ignored);
-}
-
-asio::awaitable<void> HttpConnection::WritePieces(const std::vector<BodyStream::Piece>& pieces) {
-  std::vector<asio::const_buffer> buffers;
-  buffers.reserve(pieces.size());
-  for (const BodyStream::Piece& piece : pieces) buffers.push_back(asio::buffer(*piece));
-  SetDeadline(context_.limits.write_time_max);
-  error_code error;
-  co_await asio::async_write(socket_, buffers, asio::redirect_error(asio::use_awaitable, error));
-  deadline_ = kInfiniteFuture;
-  if (error) gone_ = true;
-}
-
 asio::awaitable<void> HttpConnection::Linger() {
   error_code error;
   if (socket_.tls() == nullptr) socket_.tcp().shutdown(tcp::socket::shutdown_send, error);
@@ -461,16 +365,6 @@ asio::awaitable<void> HttpConnection::Linger() {
     total += co_await socket_.async_read_some(buffer_.prepare(kReadBytes),
                                               asio::redirect_error(asio::use_awaitable, error));
   }
-}
-
-const std::string& HttpConnection::Date() {
-  const absl::Time now = context_.clock.WallTime();
-  const std::int64_t second = absl::ToUnixSeconds(now);
-  if (context_.date.empty() || second != context_.date_second) {
-    context_.date_second = second;
-    context_.date = absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT", now, absl::UTCTimeZone());
-  }
-  return context_.date;
 }
 
 std::string HttpConnection::RequestId(const Parser& parser) {

@@ -59,6 +59,9 @@ struct HttpResponse {
   std::shared_ptr<BodyStream> stream;
 };
 
+// Whether an answer of this status may have a body.
+constexpr bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
+
 HttpResponse ProblemResponse(Problem problem);
 HttpResponse ProblemResponse(int status, std::string code, std::string detail);
 // For a caller whose role does not include `needed`: 401 if nobody knows who it is, else 403.
