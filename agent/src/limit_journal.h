@@ -30,7 +30,11 @@ class LimitJournal {
     Store(floor_, function.explanation.floor);
     Store(ceiling_, function.explanation.ceiling);
     binding_.store(function.explanation.binding, std::memory_order_relaxed);
-    if (in_lease) confirmed_ns_.store(at.ns, std::memory_order_relaxed);
+    // A controller that cannot confirm its reign may lower a limit; that makes no lease longer.
+    if (in_lease && (function.limit_end > limit_end_ || at >= limit_end_)) {
+      confirmed_ns_.store(at.ns, std::memory_order_relaxed);
+    }
+    if (in_lease) limit_end_ = function.limit_end;
     known_.store(true, std::memory_order_release);
   }
   // A step of the function has ended, and this is what is in force now.
@@ -48,7 +52,7 @@ class LimitJournal {
     newest.binding = binding_.load(std::memory_order_relaxed);
     return newest;
   }
-  // When a lease was last granted; requires Newest().
+  // When a lease was last granted or made longer; requires Newest().
   Instant confirmed() const { return {confirmed_ns_.load(std::memory_order_relaxed)}; }
   std::int64_t changes(Direction direction, Reason reason) const {
     return changes_[static_cast<std::size_t>(direction)][static_cast<std::size_t>(reason)].load(
@@ -76,6 +80,7 @@ class LimitJournal {
   }
 
   // Confined to the writer.
+  Instant limit_end_;  // of the newest lease
   Calls limit_ = 0;
   bool fallen_ = false;
 

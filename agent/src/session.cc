@@ -155,6 +155,22 @@ void Session::OnSynced(const SyncAnswer& answer, Instant now) {
   Obey(answer.breakers, now);
   const absl::Duration pause = leaving_ ? kDrainPause : std::max(sync_min_, answer.next_sync);
   Succeed(now + pause);
+  if (!leaving_ && ExtendsNothing(answer.grants)) LookElsewhere(now);
+}
+
+// As only a leader answers that cannot confirm its reign (C7).
+bool Session::ExtendsNothing(const std::vector<Grant>& grants) const {
+  return !grants.empty() && std::all_of(grants.begin(), grants.end(),
+                                        [this](const Grant& grant) { return grant.anchor < n_; });
+}
+
+// Another one may reign meanwhile, of which this one cannot know: who stayed with it as long as it
+// answers would stay until the lease is over. If none does, the others send back here.
+void Session::LookElsewhere(Instant now) {
+  if (options_.controllers == 1) return;
+  acknowledge_now_ = false;
+  controller_ = (controller_ + 1) % static_cast<std::size_t>(options_.controllers);
+  next_at_ = now + random_.Uniform() * options_.backoff_min;
 }
 
 void Session::OnReleased(Instant /*now*/) {

@@ -124,6 +124,8 @@ class Session {
   void InstallOne(const Grant& grant, Dependency& dependency, Instant now);
   void ForgetSession(Instant now);
   void Reset(const Refusal& refusal, Instant now);
+  bool ExtendsNothing(const std::vector<Grant>& grants) const;
+  void LookElsewhere(Instant now);
   void Fail(Instant now);
   void GoToLeader(std::optional<std::size_t> leader, Instant now);
   void Succeed(Instant next_at);

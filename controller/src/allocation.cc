@@ -287,12 +287,12 @@ void DependencyState::SetUnbooked(Member& member, Calls calls) {
 }
 
 void DependencyState::Forget(const SessionId& session) {
-  const auto found = members.find(session);
-  if (found == members.end()) return;
-  SetUnbooked(found->second, 0);
-  if (knee != nullptr) knee->Leave(found->second);
+  Member* const member = members.Find(session);
+  if (member == nullptr) return;
+  SetUnbooked(*member, 0);
+  if (knee != nullptr) knee->Leave(*member);
   if (breaker != nullptr) breaker->Leave(session);
-  members.erase(found);
+  members.Erase(session);
 }
 
 std::optional<Calls> DependencyState::PoolLimit() const {
@@ -312,8 +312,7 @@ bool DependencyState::FloorsFit() const {
   return floors <= policy.quota_or_max();
 }
 
-void Allocate(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-              Instant now) {
+void Allocate(DependencyState& dependency, const Sessions& sessions, Instant now) {
   Census census = TakeCensus(dependency, sessions, now);
   const Policy& policy = dependency.policy;
   OfferTerms terms;

@@ -30,7 +30,6 @@ namespace plimsoll::internal {
 //
 // The base of an instance is its part of the minimum of its service, spread evenly by name, or what
 // the policy says. Pure. O(n log n).
-void Allocate(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-              Instant now);
+void Allocate(DependencyState& dependency, const Sessions& sessions, Instant now);
 
 }  // namespace plimsoll::internal

@@ -7,6 +7,12 @@
 #include "plimsoll/core/check.h"
 
 namespace plimsoll {
+
+using internal::DependencyState;
+using internal::Member;
+using internal::Membership;
+using internal::SessionState;
+
 namespace {
 
 // How many offers one acknowledgement may serve; the next tick serves the rest.
@@ -24,7 +30,7 @@ void Core::Impl::Hold(SessionState& session, const SyncEvent& event) {
   const absl::Duration hold = std::min(event.message.hold, options_.hold_max);
   session.held = internal::HeldSync{event.request, event.message.n, now_,
                                     now_ + hold * random_.Uniform(0.5, 1.0), exclusive_};
-  by_held_request_[event.request] = session.id;
+  by_held_request_[event.request] = &session;
   if (!exclusive_) unconfirmed_[session.id] = event.message.n;
 }
 
@@ -62,21 +68,17 @@ void Core::Impl::ConsiderAll() {
 }
 
 bool Core::Impl::IsLowered(const SessionState& session) const {
-  return std::any_of(session.dependencies.begin(), session.dependencies.end(),
-                     [&](const DependencyId& name) {
-                       const Member& member = dependencies_.at(name).members.at(session.id);
-                       return member.offer < member.sent.limit;
-                     });
+  return std::any_of(
+      session.dependencies.begin(), session.dependencies.end(),
+      [](const Membership& joined) { return joined.member->offer < joined.member->sent.limit; });
 }
 
-void Core::Impl::ConsiderHungry(const DependencyId& name) {
-  DependencyState& dependency = dependencies_.at(name);
+void Core::Impl::ConsiderHungry(DependencyState& dependency) {
   for (int served = 0; served < kServedAtOnce && !dependency.hungry.empty(); ++served) {
     if (dependency.ledger.Reserved() >= dependency.policy.quota_or_max()) return;
     const SessionId id = dependency.hungry.front();
     dependency.hungry.pop_front();
-    const auto found = sessions_.find(id);
-    if (found != sessions_.end()) Consider(found->second);
+    if (SessionState* const session = sessions_.Find(id)) Consider(*session);
   }
 }
 
@@ -93,11 +95,10 @@ void Core::Impl::Consider(SessionState& session) {
 bool Core::Impl::HasNews(const SessionState& session) const {
   if (!session.untold.empty() || HasBreakerNews(session)) return true;
   return std::any_of(session.dependencies.begin(), session.dependencies.end(),
-                     [&](const DependencyId& name) {
-                       const DependencyState& dependency = dependencies_.at(name);
-                       const Member& member = dependency.members.at(session.id);
+                     [&](const Membership& joined) {
+                       const Member& member = *joined.member;
                        if (member.knee.asked) return true;
-                       const Steps allowed = Allowed(dependency, session.id);
+                       const Steps allowed = Allowed(*joined.dependency, member);
                        // An inherited session is told at once that this reign renews what it has.
                        if (member.sent_seq.value == 0)
                          return allowed.limit > 0 || member.sent.limit > 0;
@@ -106,10 +107,9 @@ bool Core::Impl::HasNews(const SessionState& session) const {
                      });
 }
 
-Steps Core::Impl::Allowed(const DependencyState& dependency, const SessionId& id) const {
-  if (learning_) return Renewed(dependency, id);
-  const Member& member = dependency.members.at(id);
-  const Calls reserved = dependency.ledger.Reserved(id);
+Steps Core::Impl::Allowed(const DependencyState& dependency, const Member& member) const {
+  if (learning_) return Renewed(dependency, member);
+  const Calls reserved = dependency.ledger.Reserved(member.session->id);
   const std::int64_t free =
       dependency.policy.quota_or_max() - dependency.ledger.Reserved() - dependency.unbooked;
   Calls limit = static_cast<Calls>(
@@ -125,15 +125,14 @@ void Core::Impl::Answer(SessionState& session) {
   answer.epoch = epoch_;
   answer.protocol = session.protocol;
   AddSettings(session, answer);
-  for (const DependencyId& name : session.dependencies) {
-    DependencyState& dependency = dependencies_.at(name);
-    Member& member = dependency.members.at(session.id);
-    member.knee.asked = false;
-    const Steps steps = Allowed(dependency, session.id);
-    NoteMode(dependency, member);
-    const bool nothing = member.sent_seq.value == 0 && steps.limit == 0 && member.sent.limit == 0;
+  answer.grants.reserve(session.dependencies.size());
+  for (const auto& [dependency, member] : session.dependencies) {
+    member->knee.asked = false;
+    const Steps steps = Allowed(*dependency, *member);
+    NoteMode(*dependency, *member);
+    const bool nothing = member->sent_seq.value == 0 && steps.limit == 0 && member->sent.limit == 0;
     if (nothing) continue;
-    answer.grants.push_back(MakeGrant(dependency, session, steps));
+    answer.grants.push_back(MakeGrant(*dependency, *member, steps));
   }
   AddBreakers(session, answer);
   session.prepared = internal::PreparedAnswer{session.held->request, std::move(answer), {}};
@@ -146,17 +145,20 @@ void Core::Impl::Answer(SessionState& session) {
 
 // What was told may have been lost: it is told until a grant that went with it is acknowledged.
 void Core::Impl::AddSettings(SessionState& session, SyncAnswer& answer) {
-  for (const DependencyId& name : session.dependencies) {
-    const Member& member = dependencies_.at(name).members.at(session.id);
+  for (const Membership& joined : session.dependencies) {
+    const Member& member = *joined.member;
     const bool heard =
         member.sent_seq.value > 0 && member.installed == GrantStamp{epoch_, member.sent_seq};
-    if (heard) continue;
-    auto& untold = session.untold;
-    if (std::find(untold.begin(), untold.end(), name) == untold.end()) untold.push_back(name);
+    if (!heard) NoteUntold(session, joined.name());
   }
   for (const DependencyId& name : std::exchange(session.untold, {})) {
     answer.settings.push_back(SettingsOf(name));
   }
+}
+
+void Core::Impl::NoteUntold(SessionState& session, const DependencyId& name) {
+  auto& untold = session.untold;
+  if (std::find(untold.begin(), untold.end(), name) == untold.end()) untold.push_back(name);
 }
 
 // To be called when the settings are told, and before a grant is made to go with them.
@@ -175,14 +177,13 @@ void Core::Impl::NoteMode(const DependencyState& dependency, Member& member) con
 void Core::Impl::AnswerWithoutRaises(SessionState& session) {
   SyncAnswer answer = std::move(session.prepared->answer);
   answer.grants.clear();
-  for (const DependencyId& name : session.dependencies) {
-    DependencyState& dependency = dependencies_.at(name);
-    const std::optional<Bound> durable = durable_.LowestBound({name, session.id});
-    const Steps allowed = Allowed(dependency, session.id);
+  for (const Membership& joined : session.dependencies) {
+    const std::optional<Bound> durable = durable_.LowestBound({joined.name(), session.id});
+    const Steps allowed = Allowed(*joined.dependency, *joined.member);
     // A claim that is not durable yet: better the lease that the agent has than a limit of 0.
     if (learning_ && !(durable.has_value() && FitsUnder(allowed, durable->steps))) continue;
-    Grant grant =
-        MakeGrant(dependency, session, Lowest(allowed, durable ? durable->steps : Steps{}));
+    Grant grant = MakeGrant(*joined.dependency, *joined.member,
+                            Lowest(allowed, durable ? durable->steps : Steps{}));
     if (durable.has_value()) {
       grant.lease = std::min(grant.lease, durable->lease);
       grant.base_lease = std::min(grant.base_lease, durable->base_lease);
@@ -201,9 +202,8 @@ void Core::Impl::SendPrepared(SessionState& session) {
   ForgetHeld(session);
 }
 
-Grant Core::Impl::MakeGrant(DependencyState& dependency, const SessionState& session,
-                            const Steps& steps) {
-  Member& member = dependency.members.at(session.id);
+Grant Core::Impl::MakeGrant(DependencyState& dependency, Member& member, const Steps& steps) {
+  const SessionState& session = *member.session;
   Grant grant;
   grant.dependency = dependency.policy.name;
   grant.stamp = {epoch_, Seq(++last_seq_)};  // C8: never reused, whether it is sent or not
@@ -270,8 +270,10 @@ Explanation Core::Impl::Explain(const DependencyState& dependency, const Member&
 std::string Core::Impl::LogChange(const DependencyState& dependency, const SessionState& session,
                                   const Member& member, const Steps& steps,
                                   const Explanation& explanation) {
-  const internal::Judgements& judgements =
-      member.law != nullptr ? member.judgements : dependency.judgements;
+  const internal::Judgements none;
+  const internal::Judgements& judgements = member.law == nullptr          ? dependency.judgements
+                                           : member.judgements == nullptr ? none
+                                                                          : *member.judgements;
   LogEvent event;
   event.type = EventType::kLimitChanged;
   event.at = now_;

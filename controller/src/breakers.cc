@@ -69,18 +69,18 @@ void Core::Impl::AdvanceBreakers() {
 }
 
 bool Core::Impl::HasBreakerNews(const SessionState& session) const {
-  return std::any_of(
-      session.dependencies.begin(), session.dependencies.end(), [&](const DependencyId& name) {
-        const DependencyState& dependency = dependencies_.at(name);
-        return dependency.breaker != nullptr && dependency.breaker->HasNews(session.id);
-      });
+  return std::any_of(session.dependencies.begin(), session.dependencies.end(),
+                     [&](const Membership& joined) {
+                       const auto& breaker = joined.dependency->breaker;
+                       return breaker != nullptr && breaker->HasNews(session.id);
+                     });
 }
 
 void Core::Impl::AddBreakers(const SessionState& session, SyncAnswer& answer) const {
-  for (const DependencyId& name : session.dependencies) {
-    const DependencyState& dependency = dependencies_.at(name);
-    if (dependency.breaker == nullptr) continue;
-    std::optional<BreakerOrder> order = dependency.breaker->OrderFor(session.id, name, now_);
+  for (const Membership& joined : session.dependencies) {
+    const auto& breaker = joined.dependency->breaker;
+    if (breaker == nullptr) continue;
+    std::optional<BreakerOrder> order = breaker->OrderFor(session.id, joined.name(), now_);
     if (order.has_value()) answer.breakers.push_back(*std::move(order));
   }
 }
@@ -88,8 +88,8 @@ void Core::Impl::AddBreakers(const SessionState& session, SyncAnswer& answer) co
 void Core::Impl::LogBreaker(DependencyState& dependency, const BreakerDecision& decision) {
   const SessionState* prober = nullptr;
   if (decision.prober.has_value()) {
-    const auto found = dependency.members.find(*decision.prober);
-    if (found != dependency.members.end()) prober = found->second.session;
+    const Member* const member = dependency.members.Find(*decision.prober);
+    if (member != nullptr) prober = member->session;
   }
   const bool closed = decision.kind == BreakerDecision::Kind::kClosed;
   dependency.breaker_change = {

@@ -36,8 +36,8 @@ void NoteRaise(Member& member, Instant now) {
   member.seen_limit = member.sent.limit;
 }
 
-void FindService(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-                 const SessionId& id, Member& member) {
+void FindService(DependencyState& dependency, const Sessions& sessions, const SessionId& id,
+                 Member& member) {
   if (member.service != nullptr) return;
   if (member.session == nullptr) member.session = &sessions.at(id);
   member.service = &dependency.services[member.session->service];
@@ -150,8 +150,7 @@ void HoldBackNewcomers(DependencyState& dependency, Census& census, Instant now)
 
 }  // namespace
 
-Census TakeCensus(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-                  Instant now) {
+Census TakeCensus(DependencyState& dependency, const Sessions& sessions, Instant now) {
   Census census;
   NoteAttention(dependency, now);
   for (auto& [name, service] : dependency.services) {

@@ -51,7 +51,6 @@ struct Census {
 // instances within a minute that fell silent before they were 30 s old, those that have not lived
 // twice as long get more than they have only within a tenth of the quota, together, and less what
 // is lost. Pure. O(n log n).
-Census TakeCensus(DependencyState& dependency, const std::map<SessionId, SessionState>& sessions,
-                  Instant now);
+Census TakeCensus(DependencyState& dependency, const Sessions& sessions, Instant now);
 
 }  // namespace plimsoll::internal

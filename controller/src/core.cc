@@ -178,7 +178,7 @@ DependencyState& Core::Impl::AddDependency(const DependencyId& name, const Polic
 }
 
 Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session) {
-  Member& member = dependency.members.try_emplace(session.id, now_).first->second;
+  Member& member = dependency.members.Emplace(session.id, now_);
   member.session = &session;
   // A newcomer is told with its registration. Of who was with the reign before, the store does not
   // know what it was told.
@@ -190,7 +190,7 @@ Member& Core::Impl::AddMember(DependencyState& dependency, SessionState& session
   } else if (dependency.policy.scope == Scope::kInstance) {
     member.law = MakeRunner(dependency, nullptr);
   }
-  session.dependencies.push_back(dependency.policy.name);
+  session.dependencies.push_back({&dependency, &member});
   return member;
 }
 
@@ -221,7 +221,7 @@ void Core::Impl::Inherit(const Bound& bound) {
 }
 
 SessionState& Core::Impl::Adopt(const Bound& bound) {
-  SessionState& session = sessions_[bound.key.session];
+  SessionState& session = sessions_.Emplace(bound.key.session);
   session.id = bound.key.session;
   const auto order = internal::OrderOf(session.id);
   PLIMSOLL_CHECK(order.has_value(), "session ids are <epoch>-<counter>");
@@ -246,7 +246,7 @@ std::vector<Action> Core::Impl::Apply(const Event& event, Instant now) {
 
 void Core::Impl::On(const AbandonEvent& event) {
   const auto found = by_held_request_.find(event.request);
-  if (found != by_held_request_.end()) ForgetHeld(sessions_.at(found->second));
+  if (found != by_held_request_.end()) ForgetHeld(*found->second);
 }
 
 void Core::Impl::On(const TickEvent& /*event*/) {

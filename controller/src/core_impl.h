@@ -35,6 +35,7 @@ class Core::Impl {
   Epoch epoch() const { return epoch_; }
   bool learning() const { return learning_; }
   std::int64_t sessions() const { return static_cast<std::int64_t>(sessions_.size()); }
+  // Rows by service, instance and session; limits by dependency first.
   Snapshot TakeSnapshot(Instant now) const;
   const EventLog& log() const { return log_; }
   absl::StatusOr<std::vector<TrialDecision>> Try(const DependencyId& dependency,
@@ -47,8 +48,13 @@ class Core::Impl {
   using SessionState = internal::SessionState;
   using DependencyState = internal::DependencyState;
   using Member = internal::Member;
+  using Membership = internal::Membership;
+
+  // The members of each dependency in the order of their names.
+  using MembersByName = absl::flat_hash_map<const DependencyState*, std::vector<const Member*>>;
 
   void Begin(const StoreState& inherited);
+  MembersByName AddInstances(Snapshot& snapshot, Instant now) const;
 
   // Events: core.cc.
   void On(const RegisterEvent& event);
@@ -78,8 +84,10 @@ class Core::Impl {
   std::optional<Refusal> CheckReports(const SyncRequest& request);
   std::optional<Refusal> CheckFence(SessionState& session);
   void Accept(const SyncEvent& event, SessionState& session);
-  bool JoinDependency(SessionState& session, const DependencyId& name);
-  bool TakeReport(SessionState& session, const DependencyReport& report);
+  // `place` is where among the dependencies of the session it probably is.
+  Membership* JoinDependency(SessionState& session, const DependencyId& name, std::size_t place);
+  Membership* FindMembership(SessionState& session, const DependencyId& name, std::size_t place);
+  bool TakeReport(SessionState& session, const Membership& joined, const DependencyReport& report);
   Calls Acknowledge(DependencyState& dependency, Member& member, const DependencyReport& report);
   bool KnowsToEnforce(const Member& member, const DependencyReport& report) const;
   void NoteUnbooked(DependencyState& dependency, Member& member, const DependencyReport& report);
@@ -95,7 +103,7 @@ class Core::Impl {
   void ExpireAll();
   void AdvanceLaws(DependencyState& dependency);
   void AdvanceKnee(DependencyState& dependency);
-  void FinishKneeEpoch(const DependencyId& name);
+  void FinishKneeEpoch(DependencyState& dependency);
   void ResumeKnees(const std::vector<Bound>& bounds);
   void AdvanceLaw(DependencyState& dependency, Member* member, Calls in_flight_max,
                   absl::Duration measured);
@@ -131,7 +139,7 @@ class Core::Impl {
   void BookClaim(DependencyState& dependency, const SessionState& session,
                  const DependencyReport& report);
   bool AwaitsNewReign() const;
-  Steps Renewed(const DependencyState& dependency, const SessionId& id) const;
+  Steps Renewed(const DependencyState& dependency, const Member& member) const;
 
   // Templates: templates_in_use.cc.
   // The dependency of this name; if there is none, it is made for the session if a template fits
@@ -174,17 +182,18 @@ class Core::Impl {
   void Hold(SessionState& session, const SyncEvent& event);
   void Supersede(SessionState& session);
   void ConsiderAll();
-  void ConsiderHungry(const DependencyId& name);
+  void ConsiderHungry(DependencyState& dependency);
   void Consider(SessionState& session);
   bool HasNews(const SessionState& session) const;
   bool IsLowered(const SessionState& session) const;
   void Answer(SessionState& session);
   void AddSettings(SessionState& session, SyncAnswer& answer);
+  void NoteUntold(SessionState& session, const DependencyId& name);
   void NoteMode(const DependencyState& dependency, Member& member) const;
   void AnswerWithoutRaises(SessionState& session);
   // The steps to send now: the offer as far as the books allow.
-  Steps Allowed(const DependencyState& dependency, const SessionId& id) const;
-  Grant MakeGrant(DependencyState& dependency, const SessionState& session, const Steps& steps);
+  Steps Allowed(const DependencyState& dependency, const Member& member) const;
+  Grant MakeGrant(DependencyState& dependency, Member& member, const Steps& steps);
   Explanation Explain(const DependencyState& dependency, const Member& member) const;
   std::string LogChange(const DependencyState& dependency, const SessionState& session,
                         const Member& member, const Steps& steps, const Explanation& explanation);
@@ -195,6 +204,8 @@ class Core::Impl {
   void SendPrepared(SessionState& session);
   void ForgetHeld(SessionState& session);
   std::optional<Bound> WantedBound(const BoundKey& key) const;
+  std::optional<Bound> WantedBound(const DependencyState& dependency,
+                                   const SessionState& session) const;
   void Touch(const DependencyId& dependency, const SessionId& session);
   template <typename Body>
   void Reply(RequestId request, Body body) {
@@ -219,11 +230,11 @@ class Core::Impl {
   TemplateSet templates_;
   OverrideSet overrides_;  // of dependencies that templates are yet to make, too
   int made_ = 0;           // dependencies that templates have made
-  std::map<SessionId, SessionState> sessions_;
+  internal::Sessions sessions_;
   // Indexes over sessions_.
   absl::flat_hash_map<std::string, SessionId> by_nonce_;
   std::map<std::pair<ServiceId, InstanceId>, std::set<SessionId>> by_name_;
-  absl::flat_hash_map<RequestId, SessionId> by_held_request_;
+  absl::flat_hash_map<RequestId, SessionState*> by_held_request_;
   std::set<SessionId> unwritten_;  // sessions whose prepared answer no write covers yet
   std::set<SessionId> covered_;    // sessions whose prepared answer waits for the write under way
   // Names that were declared unique and are not: they fence nothing any more.

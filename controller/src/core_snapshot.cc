@@ -1,6 +1,6 @@
 // The read model: values copied out of the state machine.
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "controller/src/core_impl.h"
 
@@ -10,6 +10,7 @@ using internal::DependencyState;
 using internal::ExcessOf;
 using internal::Judgements;
 using internal::Member;
+using internal::Membership;
 using internal::SessionState;
 
 namespace {
@@ -45,7 +46,7 @@ LimitRow MakeLimitRow(const DependencyState& dependency, const Member& member,
   row.age = now - session.seen_at;
   row.fenced = session.fenced;
   row.changed_at = member.changed_at;
-  row.last_decision = member.judgements.last;
+  if (member.judgements != nullptr) row.last_decision = member.judgements->last;
   return row;
 }
 
@@ -63,7 +64,8 @@ InstanceRow MakeInstanceRow(const SessionState& session, absl::Duration lease, I
   row.fenced = session.fenced;
   row.evicted = session.evicted;
   row.joined_at = session.joined_at;
-  row.dependencies = session.dependencies;
+  row.dependencies.reserve(session.dependencies.size());
+  for (const Membership& joined : session.dependencies) row.dependencies.push_back(joined.name());
   return row;
 }
 
@@ -139,39 +141,49 @@ Snapshot Core::Impl::TakeSnapshot(Instant now) const {
   snapshot.push_latencies = push_latencies_;
   snapshot.writes_total = writes_total_;
   snapshot.write_failures_total = write_failures_total_;
-  for (const auto& [id, session] : sessions_) {
-    snapshot.instances.push_back(MakeInstanceRow(session, options_.lease, now));
-    if (session.held.has_value()) ++snapshot.held_syncs;
-  }
+  const MembersByName members = AddInstances(snapshot, now);
   for (const auto& [name, dependency] : dependencies_) {
     if (dependency.retired && dependency.ledger.Reserved() == 0) continue;
     DependencyRow row = MakeDependencyRow(dependency, now);
     if (dependency.breaker != nullptr) row.breaker = MakeBreakerRow(dependency, now);
-    for (const auto& [id, member] : dependency.members) {
-      const SessionState& session = sessions_.at(id);
+    for (const Member* const member : members.at(&dependency)) {
       const LimitRow& limit =
-          snapshot.limits.emplace_back(MakeLimitRow(dependency, member, session, now));
+          snapshot.limits.emplace_back(MakeLimitRow(dependency, *member, *member->session, now));
       if (limit.age <= options_.lease) {
         ++row.instances;
         row.granted += limit.granted;
         row.in_flight += limit.in_flight;
-        row.algorithm_limit += dependency.LimitOf(member).value_or(0);
+        row.algorithm_limit += dependency.LimitOf(*member).value_or(0);
       } else {
         row.orphaned += limit.reserved;
       }
     }
     snapshot.dependencies.push_back(std::move(row));
   }
-  const auto by_name = [](const auto& row) {
-    return std::tie(row.service, row.instance, row.session);
-  };
-  std::sort(snapshot.instances.begin(), snapshot.instances.end(),
-            [&](const auto& a, const auto& b) { return by_name(a) < by_name(b); });
-  std::sort(snapshot.limits.begin(), snapshot.limits.end(), [&](const auto& a, const auto& b) {
-    if (a.dependency != b.dependency) return a.dependency < b.dependency;
-    return by_name(a) < by_name(b);
-  });
   return snapshot;
+}
+
+// Sorting thousands of rows would hold up the agents for longer than copying them does.
+Core::Impl::MembersByName Core::Impl::AddInstances(Snapshot& snapshot, Instant now) const {
+  MembersByName members;
+  std::size_t pairs = 0;
+  for (const auto& [name, dependency] : dependencies_) {
+    members[&dependency].reserve(dependency.members.size());
+    pairs += dependency.members.size();
+  }
+  snapshot.limits.reserve(pairs);
+  snapshot.instances.reserve(sessions_.size());
+  for (const auto& [name, ids] : by_name_) {
+    for (const SessionId& id : ids) {
+      const SessionState& session = sessions_.at(id);
+      snapshot.instances.push_back(MakeInstanceRow(session, options_.lease, now));
+      if (session.held.has_value()) ++snapshot.held_syncs;
+      for (const Membership& joined : session.dependencies) {
+        members[joined.dependency].push_back(joined.member);
+      }
+    }
+  }
+  return members;
 }
 
 }  // namespace plimsoll

@@ -47,15 +47,15 @@ std::optional<Refusal> Core::Impl::Check(const SyncRequest& request) {
   if (std::optional<Refusal> refusal = CheckProtocol(spoken)) return refusal;
   if (std::optional<Refusal> refusal = CheckEpoch(request)) return refusal;
   if (std::optional<Refusal> refusal = CheckReports(request)) return refusal;
-  const auto found = sessions_.find(request.session);
-  if (found == sessions_.end()) return CheckUnknown(request);
-  if (found->second.evicted) {
+  const SessionState* const session = sessions_.Find(request.session);
+  if (session == nullptr) return CheckUnknown(request);
+  if (session->evicted) {
     return Refusal{RefusalCode::kSessionUnknown,
                    "an operator has ended this session; register again", epoch_};
   }
-  if (request.n <= found->second.n) {
+  if (request.n <= session->n) {
     return Refusal{RefusalCode::kStaleSync,
-                   absl::StrCat("n ", request.n.value, " is not above ", found->second.n.value,
+                   absl::StrCat("n ", request.n.value, " is not above ", session->n.value,
                                 ", which was accepted already"),
                    epoch_};
   }
@@ -69,15 +69,18 @@ std::optional<Refusal> Core::Impl::CheckReports(const SyncRequest& request) {
   }
   for (const DependencyReport& report : request.dependencies) {
     const GrantStamp& installed = report.installed;
-    const std::string grant = absl::StrCat("grant ", installed.epoch.value, "/",
-                                           installed.seq.value, " of ", report.dependency.value);
+    const auto grant = [&] {
+      return absl::StrCat("grant ", installed.epoch.value, "/", installed.seq.value, " of ",
+                          report.dependency.value);
+    };
     if (installed.epoch > epoch_) {
-      return Refusal{RefusalCode::kInvalidArgument, absl::StrCat(grant, " was never sent"), epoch_};
+      return Refusal{RefusalCode::kInvalidArgument, absl::StrCat(grant(), " was never sent"),
+                     epoch_};
     }
     if (installed.epoch == epoch_ && installed.seq.value > last_seq_) {
       // Another reign had the same epoch: this one's store is a copy from before it.
       BeginNewReign(Epoch(epoch_.value + 1),
-                    absl::StrCat(grant, " was sent by another controller"));
+                    absl::StrCat(grant(), " was sent by another controller"));
       return Refusal{RefusalCode::kNotReady, "a new reign begins, which will learn", epoch_};
     }
   }
@@ -89,8 +92,8 @@ std::optional<Refusal> Core::Impl::CheckFence(SessionState& session) {
   if (!session.fenced) return std::nullopt;
   session.fenced = false;
   shared_names_.emplace(session.service, session.instance);
-  for (const DependencyId& name : session.dependencies) {
-    dependencies_.at(name).ledger.CancelFence(session.id);
+  for (const Membership& joined : session.dependencies) {
+    joined.dependency->ledger.CancelFence(session.id);
   }
   Log(EventType::kDuplicateInstance, &session, DependencyId(),
       absl::StrCat("Two live processes of ", session.service.value, " call themselves ",
@@ -106,32 +109,33 @@ void Core::Impl::Accept(const SyncEvent& event, SessionState& session) {
   session.protocol = message.protocol;
   session.seen_at = now_;
   session.leaving = session.leaving || message.leaving;
-  std::vector<DependencyId> freed;
-  std::vector<DependencyId> complete;
-  for (const DependencyReport& report : message.dependencies) {
-    if (!JoinDependency(session, report.dependency)) continue;
-    if (TakeReport(session, report)) freed.push_back(report.dependency);
-    DependencyState& dependency = dependencies_.at(report.dependency);
+  std::vector<DependencyState*> freed;
+  std::vector<DependencyState*> complete;
+  for (std::size_t i = 0; i < message.dependencies.size(); ++i) {
+    const DependencyReport& report = message.dependencies[i];
+    const Membership* const joined = JoinDependency(session, report.dependency, i);
+    if (joined == nullptr) continue;
+    DependencyState& dependency = *joined->dependency;
+    if (TakeReport(session, *joined, report)) freed.push_back(&dependency);
     if (dependency.knee == nullptr) continue;
-    if (dependency.knee->NoteReport(dependency.members.at(session.id))) {
-      complete.push_back(report.dependency);
-    }
+    if (dependency.knee->NoteReport(*joined->member)) complete.push_back(&dependency);
   }
   if (!session.spoken) {
     session.spoken = true;
     FenceOlder(session);
   }
   Hold(session, event);
-  for (const DependencyId& name : freed) ConsiderHungry(name);
-  for (const DependencyId& name : complete) FinishKneeEpoch(name);
+  for (DependencyState* const dependency : freed) ConsiderHungry(*dependency);
+  for (DependencyState* const dependency : complete) FinishKneeEpoch(*dependency);
   TakeBreakers(session, message);
   Consider(session);
 }
 
 // True if the report freed capacity.
-bool Core::Impl::TakeReport(SessionState& session, const DependencyReport& report) {
-  DependencyState& dependency = dependencies_.at(report.dependency);
-  Member& member = dependency.members.at(session.id);
+bool Core::Impl::TakeReport(SessionState& session, const Membership& joined,
+                            const DependencyReport& report) {
+  DependencyState& dependency = *joined.dependency;
+  Member& member = *joined.member;
   Calls freed = 0;
   if (learning_ && session.adopted && report.installed.epoch != epoch_) {
     BookClaim(dependency, session, report);
@@ -225,7 +229,7 @@ void CountCalls(const Window& window, internal::DependencyState& dependency,
   AddCalls(window, member.totals);
   AddCalls(window, dependency.totals);
   if (window.completed() == 0) return;
-  for (std::size_t i = 0; i < dependency.latencies.size(); ++i) {
+  for (std::size_t i = window.latency.begin(); i < window.latency.end(); ++i) {
     dependency.latencies[i] += window.latency.count(i);
   }
 }
@@ -273,9 +277,7 @@ void Core::Impl::FenceOlder(const SessionState& session) {
     SessionState& other = sessions_.at(id);
     if (other.order >= session.order || !other.unique || other.fenced) continue;
     other.fenced = true;
-    for (const DependencyId& name : other.dependencies) {
-      dependencies_.at(name).ledger.Fence(id, now_);
-    }
+    for (const Membership& joined : other.dependencies) joined.dependency->ledger.Fence(id, now_);
   }
 }
 

@@ -66,6 +66,13 @@ Window MeasuredOf(const TrialWindow& trial) {
   return window;
 }
 
+// Does something for the one whose law has judged, or, if it is the pool's, for all.
+template <typename Action>
+void ForThoseOf(DependencyState& dependency, Member* member, const Action& action) {
+  if (member != nullptr) return action(*member);
+  for (auto& [id, other] : dependency.members) action(other);
+}
+
 }  // namespace
 
 void Core::Impl::AdvanceLaws(DependencyState& dependency) {
@@ -101,11 +108,10 @@ void Core::Impl::AdvanceLaw(DependencyState& dependency, Member* member, Calls i
   }
   dependency.last_window = law.last_window();
   dependency.last_epoch = law.last_epoch();
-  for (auto& [id, other] : dependency.members) {
-    if (member != nullptr && &other != member) continue;
-    other.epoch_in_flight_max = 0;
-    other.epoch_measured = absl::ZeroDuration();
-  }
+  ForThoseOf(dependency, member, [](Member& judged) {
+    judged.epoch_in_flight_max = 0;
+    judged.epoch_measured = absl::ZeroDuration();
+  });
   if (outcome.has_value()) RecordDecision(dependency, member, Describe(law, *outcome));
 }
 
@@ -122,15 +128,17 @@ void Core::Impl::RecordDecision(DependencyState& dependency, Member* member, Law
   last.reason = decision.reason;
   last.message = internal::ExplainDecision(
       policy, session != nullptr ? session->instance : InstanceId(), decision);
-  internal::Judgements& judgements = member != nullptr ? member->judgements : dependency.judgements;
+  if (member != nullptr && member->judgements == nullptr) {
+    member->judgements = std::make_unique<internal::Judgements>();
+  }
+  internal::Judgements& judgements =
+      member != nullptr ? *member->judgements : dependency.judgements;
   if (decision.before != decision.after) {
     last.event_id = LogDecision(policy.name, session, decision, last.message);
     judgements.moved_by = last.event_id;
     judgements.moved_for = decision.reason;
     dependency.moved = decision.reason;
-    for (auto& [id, other] : dependency.members) {
-      if (member == nullptr || member == &other) other.by_operator.reset();
-    }
+    ForThoseOf(dependency, member, [](Member& judged) { judged.by_operator.reset(); });
   }
   if (decision.outcome == WindowOutcome::kUsed) judgements.used = std::move(decision);
   judgements.last = std::move(last);

@@ -17,6 +17,11 @@ Bound LowestOf(Bound a, const Bound& b) {
   return a;
 }
 
+bool IsUnder(const Bound& a, const Bound& b) {
+  return FitsUnder(a.steps, b.steps) && a.lease <= b.lease && a.base_lease <= b.base_lease &&
+         a.call_deadline <= b.call_deadline;
+}
+
 }  // namespace
 
 DurableBounds::DurableBounds(const std::vector<Bound>& found) {
@@ -29,10 +34,13 @@ void DurableBounds::Touch(const BoundKey& key, Instant now) {
 }
 
 bool DurableBounds::Covers(const Bound& bound) const {
-  const std::optional<Bound> lowest = LowestBound(bound.key);
-  if (!lowest.has_value()) return bound.steps == Steps{};
-  return FitsUnder(bound.steps, lowest->steps) && bound.lease <= lowest->lease &&
-         bound.base_lease <= lowest->base_lease && bound.call_deadline <= lowest->call_deadline;
+  const auto durable = durable_.find(bound.key);
+  if (durable == durable_.end()) return bound.steps == Steps{};
+  const auto pending = pending_.find(bound.key);
+  if (pending == pending_.end()) return IsUnder(bound, durable->second);
+  if (!pending->second.has_value()) return bound.steps == Steps{};
+  // What is under both is under the lowest of them.
+  return IsUnder(bound, durable->second) && IsUnder(bound, *pending->second);
 }
 
 std::optional<Bound> DurableBounds::LowestBound(const BoundKey& key) const {

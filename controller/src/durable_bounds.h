@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/time.h"
 
@@ -39,7 +41,9 @@ class DurableBounds {
   template <typename WantedOf>
   WriteBatch Start(const WantedOf& wanted) {
     WriteBatch batch;
-    for (const BoundKey& key : touched_) Add(batch, key, wanted(key));
+    std::vector<BoundKey> keys(touched_.begin(), touched_.end());
+    std::sort(keys.begin(), keys.end());
+    for (const BoundKey& key : keys) Add(batch, key, wanted(key));
     touched_.clear();
     touched_at_.reset();
     writing_ = !batch.empty();
@@ -52,7 +56,7 @@ class DurableBounds {
   void Add(WriteBatch& batch, const BoundKey& key, const Wanted& wanted);
 
   absl::flat_hash_map<BoundKey, Bound> durable_;
-  std::set<BoundKey> touched_;
+  absl::flat_hash_set<BoundKey> touched_;
   std::optional<Instant> touched_at_;
   std::map<BoundKey, Wanted> pending_;
   std::set<BoundKey> uncertain_;  // a write failed: the store may hold either value

@@ -72,8 +72,7 @@ void Core::Impl::ResumeKnees(const std::vector<Bound>& bounds) {
 }
 
 // The last report of an epoch has come: no need to wait for the next tick.
-void Core::Impl::FinishKneeEpoch(const DependencyId& name) {
-  DependencyState& dependency = dependencies_.at(name);
+void Core::Impl::FinishKneeEpoch(DependencyState& dependency) {
   AdvanceKnee(dependency);
   internal::Allocate(dependency, sessions_, now_);
   ConsiderAll();

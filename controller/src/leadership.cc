@@ -32,17 +32,17 @@ void Core::Impl::On(const ConfirmedEvent& event) {
   // Nothing is known: ask again with the next tick.
   confirm_failed_ = true;
   for (const auto& [id, n] : syncs) {
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end() || !found->second.held.has_value()) continue;
-    unconfirmed_[id] = found->second.held->n;
+    const SessionState* const session = sessions_.Find(id);
+    if (session == nullptr || !session->held.has_value()) continue;
+    unconfirmed_[id] = session->held->n;
   }
 }
 
 void Core::Impl::Confirm(const std::vector<std::pair<SessionId, SyncNumber>>& syncs) {
   for (const auto& [id, n] : syncs) {
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end()) continue;
-    SessionState& session = found->second;
+    SessionState* const found = sessions_.Find(id);
+    if (found == nullptr) continue;
+    SessionState& session = *found;
     session.confirmed_n = std::max(session.confirmed_n, n);
     if (!session.held.has_value() || session.held->n != n) continue;
     session.held->confirmed = true;
@@ -82,12 +82,10 @@ void Core::Impl::LowerUnconfirmed(SessionState& session) {
   SyncAnswer answer;
   answer.epoch = epoch_;
   answer.protocol = session.protocol;
-  for (const DependencyId& name : session.dependencies) {
-    DependencyState& dependency = dependencies_.at(name);
-    const Member& member = dependency.members.at(session.id);
-    const Steps steps = Lowest(Allowed(dependency, session.id), member.in_force);
-    if (member.installed.epoch != epoch_ || steps.limit >= member.in_force.limit) continue;
-    Grant grant = MakeGrant(dependency, session, steps);
+  for (const auto& [dependency, member] : session.dependencies) {
+    const Steps steps = Lowest(Allowed(*dependency, *member), member->in_force);
+    if (member->installed.epoch != epoch_ || steps.limit >= member->in_force.limit) continue;
+    Grant grant = MakeGrant(*dependency, *member, steps);
     grant.anchor = session.confirmed_n;
     answer.grants.push_back(std::move(grant));
   }

@@ -151,10 +151,9 @@ void Core::Impl::BookClaim(DependencyState& dependency, const SessionState& sess
   Touch(dependency.policy.name, session.id);
 }
 
-Steps Core::Impl::Renewed(const DependencyState& dependency, const SessionId& id) const {
-  const Member& member = dependency.members.at(id);
+Steps Core::Impl::Renewed(const DependencyState& dependency, const Member& member) const {
   Steps steps = member.in_force;
-  steps.limit = std::min(steps.limit, dependency.ledger.Reserved(id));
+  steps.limit = std::min(steps.limit, dependency.ledger.Reserved(member.session->id));
   // Nothing rises, but a cut is a cut.
   const bool over = dependency.ledger.Reserved() > dependency.policy.quota_or_max();
   const bool lowered = dependency.retired || over || dependency.pin.limit.has_value();

@@ -110,8 +110,10 @@ void Ledger::Release(const SessionId& session) {
   entries_.erase(session);
 }
 
-Calls Ledger::Expire(const SessionId& session, Instant now) {
-  Entry& entry = At(session);
+Calls Ledger::Expire(const SessionId& session, Instant now) { return Expire(At(session), now); }
+
+Calls Ledger::Expire(Entry& entry, Instant now) {
+  if (now < entry.limit_hold && now < entry.base_hold) return 0;
   const Calls before = Reservation(entry);
   ExpireEntry(entry, now);
   const Calls after = Reservation(entry);
@@ -121,8 +123,8 @@ Calls Ledger::Expire(const SessionId& session, Instant now) {
 
 Ledger::Expired Ledger::ExpireAll(Instant now) {
   Expired expired;
-  for (const auto& [session, entry] : entries_) {
-    if (Expire(session, now) > 0) expired.lowered.push_back(session);
+  for (auto& [session, entry] : entries_) {
+    if (Expire(entry, now) > 0) expired.lowered.push_back(session);
     const bool fence_over = entry.fence_at.has_value() && now >= *entry.fence_at;
     const bool nothing_left = now >= entry.limit_hold && Reservation(entry) == 0;
     if (fence_over || nothing_left) expired.gone.push_back(session);

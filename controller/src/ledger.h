@@ -110,6 +110,7 @@ class Ledger {
   static void MergeOldest(Entry& entry);
   static void EndLimits(Entry& entry);
   static void EndBases(Entry& entry);
+  Calls Expire(Entry& entry, Instant now);
   void ExpireEntry(Entry& entry, Instant now);
   Entry& At(const SessionId& session);
   const Entry& At(const SessionId& session) const;

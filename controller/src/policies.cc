@@ -169,7 +169,7 @@ void Core::Impl::On(const ResetEvent& event) {
   DependencyState& dependency = found->second;
   MakeLaws(dependency, /*go_on=*/false);
   dependency.judgements = {};
-  for (auto& [id, member] : dependency.members) member.judgements = {};
+  for (auto& [id, member] : dependency.members) member.judgements = nullptr;
   dependency.Move(Reason::kReset);
   Log(EventType::kDependencyUpdated, nullptr, event.dependency,
       WithNote(absl::StrCat("The law of ", event.dependency.value,
@@ -273,10 +273,10 @@ void Core::Impl::Retire(DependencyState& dependency, const std::string& note) {
 
 void Core::Impl::TellSettings(const DependencyId& name) {
   for (auto& [id, session] : sessions_) {
-    const auto& joined = session.dependencies;
-    if (std::find(joined.begin(), joined.end(), name) == joined.end()) continue;
-    auto& untold = session.untold;
-    if (std::find(untold.begin(), untold.end(), name) == untold.end()) untold.push_back(name);
+    const bool joined =
+        std::any_of(session.dependencies.begin(), session.dependencies.end(),
+                    [&](const internal::Membership& one) { return one.name() == name; });
+    if (joined) NoteUntold(session, name);
   }
 }
 

@@ -10,6 +10,7 @@ namespace plimsoll {
 
 using internal::DependencyState;
 using internal::Member;
+using internal::Membership;
 using internal::SessionState;
 
 void Core::Impl::On(const RegisterEvent& event) {
@@ -32,7 +33,7 @@ void Core::Impl::On(const RegisterEvent& event) {
   answer.sync_min = options_.sync_min;
   answer.protocol = session.protocol;
   for (const DependencyId& name : event.message.dependencies) {
-    JoinDependency(session, name);
+    JoinDependency(session, name, session.dependencies.size());
     answer.settings.push_back(SettingsOf(name));
   }
   session.untold.clear();
@@ -93,7 +94,7 @@ SessionState* Core::Impl::FindByNonce(const RegisterRequest& request) {
 
 SessionState& Core::Impl::NewSession(const RegisterRequest& request) {
   const SessionId id(absl::StrCat(epoch_.value, "-", ++last_session_));
-  SessionState& session = sessions_[id];
+  SessionState& session = sessions_.Emplace(id);
   session.id = id;
   session.order = {epoch_.value, last_session_};
   session.service = request.service;
@@ -127,11 +128,27 @@ DependencySettings Core::Impl::SettingsOf(const DependencyId& name) const {
           found->second.breaker != nullptr ? policy.breaker : std::nullopt};
 }
 
-// True if the session is a member from now on.
-bool Core::Impl::JoinDependency(SessionState& session, const DependencyId& name) {
+Membership* Core::Impl::FindMembership(SessionState& session, const DependencyId& name,
+                                       std::size_t place) {
+  auto& all = session.dependencies;
+  // Reports come in the order of joining, if nothing else happens.
+  if (place < all.size() && all[place].name() == name) return &all[place];
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Membership& joined) { return joined.name() == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Null if the session cannot become a member.
+Membership* Core::Impl::JoinDependency(SessionState& session, const DependencyId& name,
+                                       std::size_t place) {
+  if (Membership* const joined = FindMembership(session, name, place)) {
+    internal::Ledger& ledger = joined->dependency->ledger;
+    if (ledger.Expire(session.id, now_) > 0) Touch(name, session.id);
+    ledger.ExtendHolds(session.id, now_);
+    return joined;
+  }
   DependencyState* const found = FindOrMake(session, name);
-  const bool joined = found != nullptr && found->ledger.Has(session.id);
-  if (found == nullptr || (found->retired && !joined)) {
+  if (found == nullptr || found->retired) {
     auto& unknown = session.unknown_dependencies;
     if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) {
       unknown.push_back(name);
@@ -140,19 +157,13 @@ bool Core::Impl::JoinDependency(SessionState& session, const DependencyId& name)
           absl::StrCat(session.instance.value, " asked for ", name.value, ", ",
                        WhyUnknown(session, name), "; its calls are refused."));
     }
-    return false;
-  }
-  DependencyState& dependency = *found;
-  if (joined) {
-    if (dependency.ledger.Expire(session.id, now_) > 0) Touch(name, session.id);
-    dependency.ledger.ExtendHolds(session.id, now_);
-    return true;
+    return nullptr;
   }
   std::erase(session.unknown_dependencies, name);
-  dependency.ledger.Join(session.id, now_);
-  AddMember(dependency, session);
+  found->ledger.Join(session.id, now_);
+  AddMember(*found, session);
   session.untold.push_back(name);
-  return true;
+  return &session.dependencies.back();
 }
 
 void Core::Impl::On(const ReleaseEvent& event) {
@@ -164,9 +175,9 @@ void Core::Impl::On(const ReleaseEvent& event) {
 
 // What it holds may be in force until it hears of it, and its calls run on: nothing is freed here.
 void Core::Impl::On(const EvictEvent& event) {
-  const auto found = sessions_.find(event.session);
-  if (found == sessions_.end() || found->second.evicted) return;
-  SessionState& session = found->second;
+  SessionState* const found = sessions_.Find(event.session);
+  if (found == nullptr || found->evicted) return;
+  SessionState& session = *found;
   session.evicted = true;
   if (session.held.has_value()) {
     Reply(session.held->request,
@@ -177,8 +188,8 @@ void Core::Impl::On(const EvictEvent& event) {
   // A registration that is repeated must not find it.
   if (session.n.value == 0) by_nonce_.erase(std::exchange(session.nonce, ""));
   std::int64_t reserved = 0;
-  for (const DependencyId& name : session.dependencies) {
-    reserved += dependencies_.at(name).ledger.Reserved(session.id);
+  for (const Membership& joined : session.dependencies) {
+    reserved += joined.dependency->ledger.Reserved(session.id);
   }
   Log(EventType::kInstanceLeft, &session, DependencyId(),
       internal::WithNote(
@@ -190,21 +201,22 @@ void Core::Impl::On(const EvictEvent& event) {
 void Core::Impl::Remove(const SessionId& id, EventType why) {
   SessionState& session = sessions_.at(id);
   Supersede(session);
-  for (const DependencyId& name : session.dependencies) {
-    DependencyState& dependency = dependencies_.at(name);
+  std::vector<DependencyState*> freed;
+  for (const Membership& joined : session.dependencies) {
+    DependencyState& dependency = *joined.dependency;
     if (dependency.ledger.Has(id)) dependency.ledger.Release(id);
     dependency.Forget(id);
-    Touch(name, id);
+    Touch(dependency.policy.name, id);
+    freed.push_back(&dependency);
   }
-  const std::vector<DependencyId> freed = session.dependencies;
   Log(why, &session, DependencyId(),
       absl::StrCat(session.instance.value, " of ", session.service.value,
                    why == EventType::kInstanceLeft ? " left." : " was silent and has expired."));
   if (!session.nonce.empty()) by_nonce_.erase(session.nonce);
   ForgetName(session);
   unwritten_.erase(id);
-  sessions_.erase(id);
-  for (const DependencyId& name : freed) ConsiderHungry(name);
+  sessions_.Erase(id);
+  for (DependencyState* const dependency : freed) ConsiderHungry(*dependency);
 }
 
 void Core::Impl::ForgetName(const SessionState& session) {
@@ -222,7 +234,8 @@ void Core::Impl::ExpireAll() {
     for (const SessionId& id : expired.lowered) Touch(name, id);
     for (const SessionId& id : expired.gone) {
       dependency.Forget(id);
-      std::erase(sessions_.at(id).dependencies, name);
+      std::erase_if(sessions_.at(id).dependencies,
+                    [&](const Membership& joined) { return joined.name() == name; });
       Touch(name, id);
     }
   }

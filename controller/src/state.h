@@ -14,6 +14,7 @@
 #include "controller/src/breaker_pool.h"
 #include "controller/src/call_rates.h"
 #include "controller/src/explain.h"
+#include "controller/src/indexed_map.h"
 #include "controller/src/knee_runner.h"
 #include "controller/src/ledger.h"
 #include "controller/src/pool.h"
@@ -70,11 +71,11 @@ struct Member {
   Instant unbooked_until;  // once it has acknowledged: when all that it let in before has ended
   std::optional<Seq> enforced_from;  // the first grant that was sent with that
   Demand demand;
-  Calls epoch_in_flight_max = 0;   // since the epoch of its law, or the pool's, began
-  absl::Duration epoch_measured;   // the lengths of its windows since then
-  std::unique_ptr<LawRunner> law;  // scope instance only
-  KneeMember knee;                 // for the pool law
-  Judgements judgements;           // of that law
+  Calls epoch_in_flight_max = 0;           // since the epoch of its law, or the pool's, began
+  absl::Duration epoch_measured;           // the lengths of its windows since then
+  std::unique_ptr<LawRunner> law;          // scope instance only
+  KneeMember knee;                         // for the pool law
+  std::unique_ptr<Judgements> judgements;  // of that law; null before the first
   // Why an operator's change moves its limit, until its limit has followed or a law has spoken.
   std::optional<Reason> by_operator;
 
@@ -130,7 +131,7 @@ struct DependencyState {
   std::unique_ptr<BreakerPool> breaker;  // if the policy has one and enforces
   std::optional<BreakerRow::Change> breaker_change;  // the last one of that
   Ledger ledger;
-  std::map<SessionId, Member> members;
+  IndexedMap<SessionId, Member> members;
   Excess excess;
   std::int64_t unbooked = 0;  // sum over the members; to be changed by SetUnbooked() only
   std::map<ServiceId, ServiceState> services;  // that have members
@@ -185,6 +186,14 @@ struct PreparedAnswer {
   std::optional<WriteId> write;  // the write that covers it, once it is under way
 };
 
+// That a session is a member of a dependency. Both outlive it.
+struct Membership {
+  DependencyState* dependency;
+  Member* member;
+
+  const DependencyId& name() const { return dependency->policy.name; }
+};
+
 struct SessionState {
   SessionId id;
   std::pair<std::int64_t, std::int64_t> order;  // of registration: (epoch, counter)
@@ -205,12 +214,14 @@ struct SessionState {
   bool evicted = false;
   Instant joined_at;
   Instant seen_at;
-  std::vector<DependencyId> dependencies;          // joined, by name
+  std::vector<Membership> dependencies;            // in the order of joining
   std::vector<DependencyId> unknown_dependencies;  // named without a policy
   std::vector<DependencyId> untold;                // whose settings the next answer carries
   std::optional<HeldSync> held;
   std::optional<PreparedAnswer> prepared;
 };
+
+using Sessions = IndexedMap<SessionId, SessionState>;
 
 // How far the reservations are above the quota; 0 without one.
 std::int64_t ExcessOf(const DependencyState& dependency);

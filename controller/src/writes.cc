@@ -18,8 +18,8 @@ constexpr absl::Duration kFlushSoon = absl::Seconds(1);
 
 bool Core::Impl::IsDurable(const SessionState& session) const {
   return std::all_of(session.dependencies.begin(), session.dependencies.end(),
-                     [&](const DependencyId& name) {
-                       const std::optional<Bound> wanted = WantedBound({name, session.id});
+                     [&](const Membership& joined) {
+                       const std::optional<Bound> wanted = WantedBound(*joined.dependency, session);
                        return !wanted.has_value() || durable_.Covers(*wanted);
                      });
 }
@@ -74,9 +74,9 @@ void Core::Impl::On(const WrittenEvent& event) {
   store_ok_ = ok;
   if (!ok) ++write_failures_total_;
   for (const SessionId& id : std::exchange(covered_, {})) {
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end() || !found->second.prepared.has_value()) continue;
-    SessionState& session = found->second;
+    SessionState* const found = sessions_.Find(id);
+    if (found == nullptr || !found->prepared.has_value()) continue;
+    SessionState& session = *found;
     if (session.prepared->write != event.write) continue;  // a newer sync has taken its place
     if (ok) {
       SendPrepared(session);
@@ -104,17 +104,22 @@ void Core::Impl::FinishExtra(bool ok) {
 
 std::optional<Bound> Core::Impl::WantedBound(const BoundKey& key) const {
   const auto dependency = dependencies_.find(key.dependency);
-  const auto session = sessions_.find(key.session);
-  if (dependency == dependencies_.end() || session == sessions_.end()) return std::nullopt;
-  const internal::Ledger& ledger = dependency->second.ledger;
-  if (!ledger.Has(key.session)) return std::nullopt;
+  const SessionState* const session = sessions_.Find(key.session);
+  if (dependency == dependencies_.end() || session == nullptr) return std::nullopt;
+  return WantedBound(dependency->second, *session);
+}
+
+std::optional<Bound> Core::Impl::WantedBound(const DependencyState& dependency,
+                                             const SessionState& session) const {
+  const internal::Ledger& ledger = dependency.ledger;
+  if (!ledger.Has(session.id)) return std::nullopt;
   Bound bound;
-  bound.key = key;
-  bound.service = session->second.service;
-  bound.instance = session->second.instance;
-  bound.unique_instance = session->second.unique;
-  bound.steps = ledger.Bound(key.session);
-  const internal::LedgerTerms terms = ledger.Terms(key.session);
+  bound.key = {dependency.policy.name, session.id};
+  bound.service = session.service;
+  bound.instance = session.instance;
+  bound.unique_instance = session.unique;
+  bound.steps = ledger.Bound(session.id);
+  const internal::LedgerTerms terms = ledger.Terms(session.id);
   bound.lease = terms.lease;
   bound.base_lease = terms.base_lease;
   bound.call_deadline = terms.call_deadline;

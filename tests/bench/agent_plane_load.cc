@@ -2,17 +2,20 @@
 // evenly over the second; and, if asked for, operators beside them, quota changes that reach
 // everybody, and a restart. README.md tells how to read the figures.
 
+#include <signal.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>  // Asio 1.74 needs it first
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <future>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -55,7 +58,7 @@ struct Options {
   std::string controller = demo::OwnFolder() + "/plimsoll-controller";
 };
 
-std::string Config(const Options& options) {
+std::string Config(const Options& options, int quota_per_agent = kQuotaPerAgent) {
   std::string config = absl::StrFormat(
       "agents: {lease: 10s, hold_max: 1s, sessions_max: %d, connections_max: %d}\n"
       "api: {rate_limit: {per_second: 1000, burst: 1000}}\ndependencies:\n",
@@ -64,7 +67,7 @@ std::string Config(const Options& options) {
     absl::StrAppendFormat(&config,
                           "  - {name: %s, algorithm: aimd, floor: 1, ceiling: 20, "
                           "call_deadline: 1s, quota: {capacity: %d}}\n",
-                          DependencyName(i), options.load.agents * kQuotaPerAgent);
+                          DependencyName(i), options.load.agents * quota_per_agent);
   }
   return config;
 }
@@ -200,24 +203,20 @@ class Run {
 
   // A quota at which every agent's limit has to change, and how long it takes until all know.
   void MeasurePush(bool up) {
-    const int quota = options_.load.agents * (up ? kQuotaPerAgent : kCutQuotaPerAgent);
     Push& push = figures_.push;
     const int number = push.number + 1;
     push = Push();
     push.number = number;
     push.up = up;
+    controller_.set_config(Config(options_, up ? kQuotaPerAgent : kCutQuotaPerAgent));
     push.began = RealClock().Now();
-    unsigned status = 0;
-    std::thread operator_thread([&] {
-      status = PutJson(controller_.api_port(),
-                       absl::StrCat("/v1/dependencies/", DependencyName(0), "/quota"),
-                       absl::StrCat("{\"capacity\":", quota, "}"));
-    });
+    controller_.Signal(SIGHUP);
     while (push.received < options_.load.agents && RealClock().Now() - push.began < kPushPatience) {
       io_.run_for(std::chrono::milliseconds(5));
     }
-    operator_thread.join();
-    if (status != 200) figures_.Fail(absl::StrCat("quota change: ", status));
+    if (push.received < options_.load.agents) {
+      figures_.Fail(absl::StrCat("a quota change reached only ", push.received));
+    }
     const std::string name = up ? "raise" : "cut";
     facts_[name + ": agents reached"].push_back(push.received);
     facts_[name + ": p50, ms"].push_back(Rounded(Milliseconds(push.latency.Quantile(0.5))));
@@ -233,12 +232,17 @@ class Run {
     io_.run_for(std::chrono::milliseconds(options_.restart_after_ms));
     const Instant from = RealClock().Now();
     absl::Status status;
-    std::thread starter([&] { status = controller_.Start(); });
-    while (static_cast<int>(figures_.returned.size()) < options_.load.agents &&
-           RealClock().Now() - from < kReturnPatience) {
+    std::atomic<bool> started = false;
+    // A child ends with the thread that started it, so this one stays.
+    starter_ = std::thread([&, over = over_.get_future()] {
+      status = controller_.Start();
+      started = true;
+      over.wait();
+    });
+    while (!started || (status.ok() && RealClock().Now() - from < kReturnPatience &&
+                        static_cast<int>(figures_.returned.size()) < options_.load.agents)) {
       io_.run_for(std::chrono::milliseconds(5));
     }
-    starter.join();
     figures_.interrupted = false;
     if (!status.ok()) return figures_.Fail(std::string(status.message()));
     const int back = static_cast<int>(figures_.returned.size());
@@ -277,6 +281,8 @@ class Run {
     figures_.over = true;
     for (const std::unique_ptr<LoadAgent>& agent : agents_) agent->Stop();
     io_.run_for(absl::ToChronoMilliseconds(kSettle));
+    over_.set_value();
+    if (starter_.joinable()) starter_.join();
   }
 
   void Print() {
@@ -308,6 +314,8 @@ class Run {
   AgentFigures figures_;
   std::vector<std::unique_ptr<LoadAgent>> agents_;
   Json facts_;
+  std::thread starter_;      // of the controller after a restart
+  std::promise<void> over_;  // the run is
 };
 
 void RaiseFileLimit() {

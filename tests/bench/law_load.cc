@@ -74,10 +74,11 @@ class LawLoad::Impl {
   Impl& operator=(const Impl&) = delete;
 
   absl::Status Start() {
-    const std::string controller = absl::StrCat("http://127.0.0.1:", options_.controller_port);
+    const std::vector<std::string> controllers = {
+        absl::StrCat("http://127.0.0.1:", options_.controller_port)};
     for (int i = 0; i < options_.replicas; ++i) {
       absl::StatusOr<std::unique_ptr<demo::Gate>> gate =
-          demo::MakePlimsollGate(controller, absl::StrCat("replica-", i), true);
+          demo::MakePlimsollGate(controllers, absl::StrCat("replica-", i), true);
       if (!gate.ok()) return gate.status();
       const std::uint64_t seed = options_.seed * 1000 + static_cast<std::uint64_t>(i);
       replicas_.push_back({*std::move(gate), Random(seed), {}});

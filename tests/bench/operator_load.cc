@@ -211,21 +211,4 @@ void OperatorLoad::Run() {
   io.run_for(std::chrono::seconds(1));
 }
 
-unsigned PutJson(int port, const std::string& path, const std::string& body) {
-  asio::io_context io(1);
-  Tcp::socket socket(io);
-  boost::system::error_code error;
-  socket.connect(Loopback(port), error);
-  http::request<http::string_body> request(http::verb::put, path, 11);
-  request.set(http::field::host, "127.0.0.1");
-  request.set(http::field::content_type, "application/json");
-  request.body() = body;
-  request.prepare_payload();
-  if (!error) http::write(socket, request, error);
-  boost::beast::flat_buffer buffer;
-  http::response<http::string_body> answer;
-  if (!error) http::read(socket, buffer, answer, error);
-  return error ? 0 : answer.result_int();
-}
-
 }  // namespace plimsoll::bench

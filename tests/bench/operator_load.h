@@ -48,8 +48,4 @@ class OperatorLoad {
   std::thread thread_;
 };
 
-// One request for something that is there to be changed: PUT of a JSON body; waits for the answer.
-// Returns its status, 0 if there was none.
-unsigned PutJson(int port, const std::string& path, const std::string& body);
-
 }  // namespace plimsoll::bench

@@ -47,6 +47,9 @@ TEST(ReportTest, SurvivesThePipe) {
   report.rejected = 3;
   report.limit = 12;
   report.in_flight = 1;
+  report.granted_ns = 1234567890123;
+  report.written_ns = 1234567890200;
+  report.stepped_down = 4;
   report.latency.Record(absl::Milliseconds(90));
   report.latency.Record(absl::Milliseconds(90));
   report.RecordRefusal(absl::Nanoseconds(120));

@@ -3,7 +3,6 @@
 // down to its base.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,9 +22,8 @@
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/temporary_folder.h"
 #include "plimsoll/agent/agent.h"
-#include "plimsoll/core/clock.h"
 #include "plimsoll/core/shard.h"
-#include "plimsoll/store/etcd_client.h"
+#include "tests/integration/etcd_process.h"
 #include "tests/integration/http_probe.h"
 
 namespace plimsoll {
@@ -41,14 +39,6 @@ constexpr int kBase = 2;
 constexpr int kControllers = 3;
 constexpr int kShards = 6;
 constexpr int kDependencies = 8;
-const char* const kEtcdPaths[] = {"/usr/bin/etcd", "/usr/local/bin/etcd"};
-
-std::string EtcdPath() {
-  for (const char* path : kEtcdPaths) {
-    if (std::filesystem::exists(path)) return path;
-  }
-  return "";
-}
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
@@ -78,7 +68,7 @@ using Ownership = std::map<int, Owned>;  // by shard
 class ShardedTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (EtcdPath().empty()) {
+    if (EtcdProcess::Path().empty()) {
       GTEST_SKIP() << "there is no etcd: install etcd-server, as .ci/setup does";
     }
     StartEtcd();
@@ -93,35 +83,16 @@ class ShardedTest : public ::testing::Test {
     agents_.clear();
   }
 
-  // On ports that were free a moment ago.
   void StartEtcd() {
-    std::filesystem::create_directory(path("etcd"));
-    client_url_ = absl::StrCat("http://127.0.0.1:", FreePort());
-    const std::string peer_url = absl::StrCat("http://127.0.0.1:", FreePort());
-    auto process = ChildProcess::Start(
-        {EtcdPath(), "--name=e", "--data-dir=" + path("etcd/data"), "--log-level=error",
-         "--listen-client-urls=" + client_url_, "--advertise-client-urls=" + client_url_,
-         "--listen-peer-urls=" + peer_url, "--initial-advertise-peer-urls=" + peer_url,
-         "--initial-cluster=e=" + peer_url, "--unsafe-no-fsync"},
-        path("etcd/log"));
-    ASSERT_TRUE(process.ok()) << process.status();
-    etcd_ = *std::move(process);
-    const auto client = MakeEtcdClient({.endpoints = {client_url_}}, absl::Seconds(1), RealClock());
-    ASSERT_TRUE(Until([&] { return client->Range({.key = "x"}).ok(); }))
-        << ReadFile(path("etcd/log"));
-  }
-  static int FreePort() {
-    static int next = 20000 + static_cast<int>(::getpid() % 20000);
-    for (;;) {
-      HttpProbe probe(static_cast<std::uint16_t>(++next));
-      if (!probe.connected()) return next;
-    }
+    auto etcd = EtcdProcess::Start(path("etcd"));
+    ASSERT_TRUE(etcd.ok()) << etcd.status();
+    etcd_ = *std::move(etcd);
   }
 
   void WriteConfig(const Controller& controller, int shards) {
     std::string text = absl::StrCat(
         "listen: {api: \"127.0.0.1:", controller.api, "\", agents: \"127.0.0.1:", controller.agents,
-        "\"}\n", "state: {mode: etcd, etcd: {endpoints: [\"", client_url_,
+        "\"}\n", "state: {mode: etcd, etcd: {endpoints: [\"", etcd_->url(),
         "\"], lease: 2s, shards: ", shards, "}}\n",
         "agents: {lease: 10s, hold_max: 500ms, tick: 100ms}\n", "dependencies:\n");
     for (int i = 0; i < kDependencies; ++i) {
@@ -261,8 +232,7 @@ class ShardedTest : public ::testing::Test {
   }
 
   const TemporaryFolder folder_;
-  std::string client_url_;
-  std::unique_ptr<ChildProcess> etcd_;
+  std::unique_ptr<EtcdProcess> etcd_;
   std::vector<Controller> controllers_;
   std::vector<std::unique_ptr<Agent>> agents_;
   std::thread watcher_;

@@ -40,13 +40,13 @@ class AllocationFleet {
   int Add(const std::string& service, double demand, Calls holds = 0) {
     const int index = static_cast<int>(ids_.size());
     const SessionId id(absl::StrCat("7-", 100'000 + index));
-    internal::SessionState& session = sessions_[id];
+    internal::SessionState& session = sessions_.Emplace(id);
     session.id = id;
     session.service = ServiceId(service);
     session.instance = InstanceId(absl::StrCat("i", 100'000 + index));
     session.spoken = true;
     dependency_.ledger.Join(id, now_);
-    dependency_.members.try_emplace(id, now_);
+    dependency_.members.Emplace(id, now_);
     ids_.push_back(id);
     SetDemand(index, demand);
     member(index).sent.limit = holds;
@@ -67,8 +67,8 @@ class AllocationFleet {
   void Allocate() {
     for (const SessionId& id : ids_) {
       dependency_.ledger.ExtendHolds(id, now_);
-      const auto member = dependency_.members.find(id);
-      if (member != dependency_.members.end()) member->second.reported_at = now_;
+      internal::Member* const member = dependency_.members.Find(id);
+      if (member != nullptr) member->reported_at = now_;
     }
     AllocateOnly();
   }
@@ -132,7 +132,7 @@ class AllocationFleet {
 
   Instant now_{1'000'000'000'000};
   internal::DependencyState dependency_;
-  std::map<SessionId, internal::SessionState> sessions_;
+  internal::Sessions sessions_;
   std::vector<SessionId> ids_;
   std::map<int, double> demands_;
   std::int64_t seq_ = 0;

@@ -61,6 +61,11 @@ class FakeEtcd {
     std::erase_if(kvs_, [lease](const auto& entry) { return entry.second.lease == lease; });
     ++revision_;
   }
+  // How often a lease was.
+  int kept_alive() {
+    const MutexLock lock(mutex_);
+    return kept_alive_;
+  }
   void EndAllLeases() {
     for (std::int64_t lease = 1; lease <= last_lease(); ++lease) EndLease(lease);
   }
@@ -146,6 +151,7 @@ class FakeEtcd {
     absl::StatusOr<absl::Duration> KeepAlive(std::int64_t lease) override {
       const MutexLock lock(etcd_.mutex_);
       if (!etcd_.leases_.contains(lease)) return absl::NotFoundError("lease not found");
+      ++etcd_.kept_alive_;
       return absl::Seconds(5);
     }
     absl::Status Revoke(std::int64_t lease) override {
@@ -245,6 +251,7 @@ class FakeEtcd {
   std::set<std::int64_t> leases_ ABSL_GUARDED_BY(mutex_);
   std::int64_t revision_ ABSL_GUARDED_BY(mutex_) = 1;
   std::int64_t last_lease_ ABSL_GUARDED_BY(mutex_) = 0;
+  int kept_alive_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t page_limit_ ABSL_GUARDED_BY(mutex_) = 0;
   int compactions_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<Fate> fates_ ABSL_GUARDED_BY(mutex_);

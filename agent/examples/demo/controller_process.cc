@@ -75,11 +75,12 @@ dependencies:
 std::string StoryConfig() { return DemoConfig() + PolicyText(kObservedDependency, "observe"); }
 
 ControllerProcess::ControllerProcess(std::string binary, std::string folder, std::string config,
-                                     std::string address)
+                                     std::string address, std::string state)
     : binary_(std::move(binary)),
       folder_(std::move(folder)),
       config_(std::move(config)),
-      address_(std::move(address)) {
+      address_(std::move(address)),
+      state_(std::move(state)) {
   WriteConfig();
 }
 
@@ -88,11 +89,19 @@ void ControllerProcess::set_config(std::string config) {
   WriteConfig();
 }
 
+void ControllerProcess::set_ports(int agent_port, int api_port) {
+  agent_port_ = agent_port;
+  api_port_ = api_port;
+  WriteConfig();
+}
+
 void ControllerProcess::WriteConfig() const {
   std::ofstream(config_file()) << absl::StrFormat(
       "listen: {api: \"%s:%d\", agents: \"%s:%d\"}\n"
-      "state: {mode: embedded, dir: \"%s/state\"}\n%s",
-      address_, api_port_, address_, agent_port_, folder_, config_);
+      "state: %s\n%s",
+      address_, api_port_, address_, agent_port_,
+      state_.empty() ? absl::StrCat("{mode: embedded, dir: \"", folder_, "/state\"}") : state_,
+      config_);
 }
 
 // A fleet that has never been granted anything may start at once, and has to say so.
@@ -107,13 +116,15 @@ absl::Status ControllerProcess::MakeStore() const {
 
 absl::Status ControllerProcess::Start() {
   std::error_code ignored;
-  if (!std::filesystem::exists(folder_ + "/state", ignored)) {
+  if (state_.empty() && !std::filesystem::exists(folder_ + "/state", ignored)) {
     if (absl::Status made = MakeStore(); !made.ok()) return made;
   }
   const std::string port_file = folder_ + "/ports";
   std::filesystem::remove(port_file, ignored);
-  absl::StatusOr<std::unique_ptr<ChildProcess>> process = ChildProcess::Start(
-      {binary_, "--config", config_file(), "--port-file", port_file}, folder_ + "/controller.log");
+  std::vector<std::string> command = {binary_, "--config", config_file(), "--port-file", port_file};
+  command.insert(command.end(), arguments_.begin(), arguments_.end());
+  absl::StatusOr<std::unique_ptr<ChildProcess>> process =
+      ChildProcess::Start(command, folder_ + "/controller.log");
   if (!process.ok()) return process.status();
   process_ = *std::move(process);
   for (int i = 0; i < kStartPolls && process_->Running(); ++i) {

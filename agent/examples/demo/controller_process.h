@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "agent/examples/demo/child_process.h"
@@ -18,15 +20,20 @@ std::string StoryConfig();
 class ControllerProcess {
  public:
   // `config` is all of the configuration but `listen` and `state`. Files go to `folder`. Both
-  // planes listen on `address`; what is not loopback must be allowed by `config`.
+  // planes listen on `address`; what is not loopback must be allowed by `config`. `state` is the
+  // value of that key; empty: embedded, in `folder`.
   ControllerProcess(std::string binary, std::string folder, std::string config,
-                    std::string address = "127.0.0.1");
+                    std::string address = "127.0.0.1", std::string state = "");
 
   // Makes its state and starts it, or starts it again: then on the same ports and with the same
   // state. Returns when it listens; fails with its last words if it does not.
   absl::Status Start();
   // Replaces the configuration file, for the next start or SIGHUP.
   void set_config(std::string config);
+  // Instead of ports of its own choice. Before the first start.
+  void set_ports(int agent_port, int api_port);
+  // More arguments for the programs that are started from now on.
+  void set_arguments(std::vector<std::string> arguments) { arguments_ = std::move(arguments); }
   // Sends a signal, unless it has ended.
   void Signal(int signal) { process_->Signal(signal); }
   // kill -9.
@@ -50,6 +57,8 @@ class ControllerProcess {
   const std::string folder_;
   std::string config_;
   const std::string address_;
+  const std::string state_;
+  std::vector<std::string> arguments_;
   std::unique_ptr<ChildProcess> process_;
   int agent_port_ = 0;
   int api_port_ = 0;

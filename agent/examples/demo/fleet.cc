@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "plimsoll/core/clock.h"
 
@@ -47,6 +48,9 @@ absl::Status Fleet::Restart(std::size_t index) {
                                       absl::StrCat(replica.calls_per_second),
                                       "--seed",
                                       absl::StrCat(seed)};
+  if (!options_.controllers.empty()) {
+    command.insert(command.end(), {"--controllers", absl::StrJoin(options_.controllers, ",")});
+  }
   if (options_.observed) command.emplace_back("--observed");
   std::string log;
   if (!options_.log_folder.empty()) {

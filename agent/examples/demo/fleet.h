@@ -33,6 +33,7 @@ struct FleetOptions {
   std::uint64_t seed = 1;
   std::string provider_host = "127.0.0.1";
   std::string controller_host = "127.0.0.1";
+  std::vector<std::string> controllers = {};  // several, as URLs; instead of host and port
   std::string log_folder = "";  // for what agents and replicas have to say; empty: they say nothing
   bool observed = false;        // the replicas keep their hand-set limits, and are observed
 };

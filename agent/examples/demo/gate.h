@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "agent/examples/demo/setup.h"
+#include "plimsoll/core/time.h"
 
 namespace plimsoll::demo {
 
@@ -24,6 +28,12 @@ class Pass {
   virtual void End(Outcome outcome) = 0;
 };
 
+// What a gate knows of the grants it rests on.
+struct GrantFacts {
+  std::optional<Instant> granted_at;  // when a lease was last granted
+  std::int64_t stepped_down = 0;      // how often a step ended without a newer grant
+};
+
 // What decides in a replica whether a call may start: the one difference between the two lanes.
 // Thread-safe.
 class Gate {
@@ -33,6 +43,7 @@ class Gate {
   virtual std::unique_ptr<Pass> TryEnter() = 0;
   virtual int limit() const = 0;
   virtual int in_flight() const = 0;
+  virtual GrantFacts grants() const { return {}; }
   // Admits nothing any more, and waits until what runs has ended.
   virtual void Leave() = 0;
 };
@@ -42,7 +53,7 @@ std::unique_ptr<Gate> MakeFixedGate(int limit, absl::Duration call_deadline);
 
 // The lane `plimsoll`: the agent library. Returns when the first limit is there, or after a while
 // without one. If `verbose`, the agent writes to standard error what it has to say.
-absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
+absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::vector<std::string>& controllers,
                                                        const std::string& instance, bool verbose,
                                                        const std::string& dependency = kDependency);
 

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace plimsoll::demo {
 namespace {
@@ -35,6 +36,10 @@ bool SetReplicaValue(ReplicaOptions& replica, const std::string& name, const std
   }
   if (name == "--controller-host") {
     replica.controller_host = value;
+    return true;
+  }
+  if (name == "--controllers") {
+    replica.controllers = absl::StrSplit(value, ',');
     return true;
   }
   if (name == "--provider-port") return absl::SimpleAtoi(value, &replica.provider_port);

@@ -5,6 +5,8 @@
 #include "agent/examples/demo/gate.h"
 #include "agent/examples/demo/setup.h"
 #include "plimsoll/agent/agent.h"
+#include "plimsoll/agent/metrics.h"
+#include "plimsoll/core/clock.h"
 
 namespace plimsoll::demo {
 namespace {
@@ -47,6 +49,16 @@ class PlimsollGate : public Gate {
   }
   int limit() const override { return bulkhead_.limit(); }
   int in_flight() const override { return bulkhead_.in_flight(); }
+  GrantFacts grants() const override {
+    GrantFacts facts;
+    for (const BulkheadSnapshot& snapshot : agent_->Snapshot().bulkheads) {
+      if (snapshot.dependency != bulkhead_.dependency()) continue;
+      facts.stepped_down = snapshot.stats.stepped_down;
+      if (!snapshot.limit_age) continue;
+      facts.granted_at = RealClock().Now() - absl::FromChrono(*snapshot.limit_age);
+    }
+    return facts;
+  }
   void Leave() override { agent_->Drain(kDrainTimeout).IgnoreError(); }
 
  private:
@@ -56,11 +68,11 @@ class PlimsollGate : public Gate {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::string& controller,
+absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::vector<std::string>& controllers,
                                                        const std::string& instance, bool verbose,
                                                        const std::string& dependency) {
   AgentOptions options;
-  options.controllers = {controller};
+  options.controllers = controllers;
   options.service = kService;
   options.instance = instance;
   options.connect_timeout = std::chrono::milliseconds(200);

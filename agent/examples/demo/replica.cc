@@ -7,8 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -38,6 +40,10 @@ void WriteReport(Tally& tally, const Gate& gate) {
   Report report = tally.Take();
   report.limit = gate.limit();
   report.in_flight = gate.in_flight();
+  const GrantFacts grants = gate.grants();
+  report.granted_ns = grants.granted_at.value_or(Instant{}).ns;
+  report.written_ns = RealClock().Now().ns;
+  report.stepped_down = grants.stepped_down;
   const std::string line = absl::StrCat(ToLine(report), "\n");
   // A parent that is gone is noticed by other means.
   if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) return;
@@ -76,10 +82,14 @@ void OfferLoad(const ReplicaOptions& options, Gate& gate, CallPool& pool, Tally&
 }
 
 absl::StatusOr<std::unique_ptr<Gate>> MakeGate(const ReplicaOptions& options) {
-  if (options.controller_port == 0) return MakeFixedGate(kHandSetLimit, kCallDeadline);
-  absl::StatusOr<std::unique_ptr<Gate>> gate = MakePlimsollGate(
-      absl::StrCat("http://", options.controller_host, ":", options.controller_port), options.name,
-      options.verbose, options.observed ? kObservedDependency : kDependency);
+  std::vector<std::string> controllers = options.controllers;
+  if (controllers.empty()) {
+    if (options.controller_port == 0) return MakeFixedGate(kHandSetLimit, kCallDeadline);
+    controllers = {absl::StrCat("http://", options.controller_host, ":", options.controller_port)};
+  }
+  absl::StatusOr<std::unique_ptr<Gate>> gate =
+      MakePlimsollGate(controllers, options.name, options.verbose,
+                       options.observed ? kObservedDependency : kDependency);
   if (!gate.ok() || !options.observed) return gate;
   return MakeObservedGate(MakeFixedGate(kHandSetLimit, kCallDeadline), *std::move(gate));
 }

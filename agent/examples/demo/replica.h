@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -12,8 +13,9 @@ struct ReplicaOptions {
   std::string provider_host = "127.0.0.1";
   int provider_port = 0;
   std::string controller_host = "127.0.0.1";
-  int controller_port = 0;  // 0: none
-  bool observed = false;    // the lane `unlimited`: the controller only looks on
+  int controller_port = 0;               // 0: none
+  std::vector<std::string> controllers;  // several, as URLs; instead of the two above
+  bool observed = false;                 // the lane `unlimited`: the controller only looks on
   double calls_per_second = 0;
   std::uint64_t seed = 1;
   bool verbose = false;  // what the agent has to say goes to standard error

@@ -42,6 +42,9 @@ bool SetField(Report& report, absl::string_view name, absl::string_view value) {
   if (name == "rejected") return absl::SimpleAtoi(value, &report.rejected);
   if (name == "limit") return absl::SimpleAtoi(value, &report.limit);
   if (name == "in_flight") return absl::SimpleAtoi(value, &report.in_flight);
+  if (name == "granted") return absl::SimpleAtoi(value, &report.granted_ns);
+  if (name == "written") return absl::SimpleAtoi(value, &report.written_ns);
+  if (name == "stepped_down") return absl::SimpleAtoi(value, &report.stepped_down);
   if (name == "latency") return FromText(value, report.latency);
   return name == "refusal" && FromText(value, report.refusal);
 }
@@ -55,6 +58,9 @@ void Report::Merge(const Report& other) {
   rejected += other.rejected;
   limit = other.limit;
   in_flight = other.in_flight;
+  granted_ns = other.granted_ns;
+  written_ns = other.written_ns;
+  stepped_down = other.stepped_down;
   latency.Merge(other.latency);
   refusal.Merge(other.refusal);
 }
@@ -63,7 +69,9 @@ std::string ToLine(const Report& report) {
   return absl::StrCat("sent=", report.sent, " succeeded=", report.succeeded,
                       " errors=", report.errors, " rejected=", report.rejected,
                       " limit=", report.limit, " in_flight=", report.in_flight,
-                      " latency=", ToText(report.latency), " refusal=", ToText(report.refusal));
+                      " granted=", report.granted_ns, " written=", report.written_ns,
+                      " stepped_down=", report.stepped_down, " latency=", ToText(report.latency),
+                      " refusal=", ToText(report.refusal));
 }
 
 absl::StatusOr<Report> ReportFromLine(const std::string& line) {

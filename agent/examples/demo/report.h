@@ -18,6 +18,11 @@ struct Report {
   std::int64_t rejected = 0;  // refused before they were sent
   int limit = 0;              // in force now
   int in_flight = 0;
+  // When a lease was last granted, on the clock of this machine; 0: never, or there is no
+  // controller. How often a limit has stepped down since the process started.
+  std::int64_t granted_ns = 0;
+  std::int64_t written_ns = 0;  // this report, on the same clock
+  std::int64_t stepped_down = 0;
   LatencyHistogram latency;  // of admitted calls, from their scheduled arrival to their end
   // How long it took to say no. The histogram starts at 0.5 us, which is longer than that takes, so
   // a nanosecond is recorded as a microsecond.

@@ -27,6 +27,8 @@ using asio::ip::tcp;
 using beast::error_code;
 
 constexpr std::size_t kReadBytes = 2048;
+// Most heads of answers are shorter.
+constexpr std::size_t kHeadBytes = 320;
 // How long, and for how many bytes, a refused client is listened to, so that the answer reaches it
 // before the reset that unread data would cause.
 constexpr absl::Duration kLingerTime = absl::Seconds(1);
@@ -54,6 +56,11 @@ std::string RemoteAddress(const tcp::socket& socket) {
   return socket.remote_endpoint(ignored).address().to_string();
 }
 
+std::string LocalAddress(const tcp::socket& socket) {
+  error_code ignored;
+  return socket.local_endpoint(ignored).address().to_string();
+}
+
 bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
 }  // namespace
@@ -63,6 +70,7 @@ HttpConnection::HttpConnection(tcp::socket socket, ConnectionContext& context,
     : context_(context),
       closed_(std::move(closed)),
       remote_address_(RemoteAddress(socket)),
+      local_address_(LocalAddress(socket)),
       socket_(std::move(socket), context.tls),
       signal_(socket_.get_executor(), asio::steady_timer::time_point::max()) {}
 
@@ -229,8 +237,7 @@ asio::awaitable<std::optional<Problem>> HttpConnection::Read(Parser& parser, Htt
     if (error || expired_) co_return ReadFault(error, parser);
   }
   request.body = std::move(parser.get().body());
-  error_code ignored;
-  request.local_address = socket_.tcp().local_endpoint(ignored).address().to_string();
+  request.local_address = local_address_;
   request.remote_address = remote_address_;
   request.certificate_names = certificate_names_;
   co_return std::nullopt;
@@ -310,10 +317,13 @@ asio::awaitable<void> HttpConnection::Write(const Parser& parser, const HttpResp
 std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpResponse& response,
                                            bool keep_alive) {
   const auto status = static_cast<http::status>(response.status);
-  std::string head =
-      absl::StrCat("HTTP/1.1 ", response.status, " ", std::string(http::obsolete_reason(status)),
-                   "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
-                   "\r\nCache-Control: ", response.cache_control, "\r\n");
+  const beast::string_view reason = http::obsolete_reason(status);
+  std::string head;
+  head.reserve(kHeadBytes);
+  absl::StrAppend(&head, "HTTP/1.1 ", response.status, " ",
+                  absl::string_view(reason.data(), reason.size()),
+                  "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
+                  "\r\nCache-Control: ", response.cache_control, "\r\n");
   if (!response.content_type.empty() && HasBody(response.status)) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }
@@ -328,7 +338,8 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
   } else if (parser.get().version() < 11) {
     absl::StrAppend(&head, "Connection: keep-alive\r\n");
   }
-  return head + "\r\n";
+  absl::StrAppend(&head, "\r\n");
+  return head;
 }
 
 asio::awaitable<void> HttpConnection::WriteStream(BodyStream& stream) {

@@ -89,6 +89,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   ConnectionContext& context_;
   std::function<void(HttpConnection&)> closed_;
   const std::string remote_address_;
+  const std::string local_address_;
   HttpSocket socket_;
   boost::asio::steady_timer signal_;  // never fires: cancelled to wake the coroutine
   boost::beast::flat_buffer buffer_;

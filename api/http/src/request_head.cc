@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -43,25 +42,91 @@ std::string_view Authority(std::string_view target) {
   return rest.substr(0, rest.find_first_of("/?"));
 }
 
-// What several headers of one name say together (RFC 9110, 5.3).
-std::string AllOf(const RequestHead& head, http::field name) {
-  std::string all;
-  const auto [begin, end] = head.equal_range(name);
-  for (auto it = begin; it != end; ++it) {
-    absl::StrAppend(&all, all.empty() ? "" : ", ", ToStdString(it->value()));
+// Where a header goes of which the first counts. Null for all others.
+std::string* PlaceOf(const RequestHead::value_type& header, HttpRequest& request) {
+  switch (header.name()) {
+    case http::field::host:
+      return &request.host;
+    case http::field::origin:
+      return &request.origin;
+    case http::field::access_control_request_method:
+      return &request.preflight_method;
+    case http::field::content_type:
+      return &request.content_type;
+    case http::field::if_none_match:
+      return &request.if_none_match;
+    case http::field::authorization:
+      return &request.authorization;
+    case http::field::if_match:
+      return &request.if_match;
+    case http::field::unknown:
+      return beast::iequals(header.name_string(), "Last-Event-ID") ? &request.last_event_id
+                                                                   : nullptr;
+    default:
+      return nullptr;
   }
-  return all;
+}
+
+// Looks at each header once: to search for each of the names takes longer than all the rest of the
+// head. From the last to the first, so that the first stays.
+void FillHeaders(const RequestHead& message, HttpRequest& request) {
+  for (auto it = message.end(); it != message.begin();) {
+    --it;
+    if (it->name() == http::field::accept) {
+      // What several of one name say together (RFC 9110, 5.3).
+      const bool last = request.accept.empty();
+      request.accept =
+          absl::StrCat(ToStdString(it->value()), last ? "" : ", ", last ? "" : request.accept);
+    } else if (it->name() == http::field::content_length) {
+      request.has_length = true;
+    } else if (std::string* const place = PlaceOf(*it, request)) {
+      place->assign(it->value().data(), it->value().size());
+    }
+  }
+}
+
+// What may be there once at most.
+struct Singles {
+  int hosts = 0;
+  int encodings = 0;
+  int lengths = 0;
+  int authorizations = 0;
+  bool length_is_number = true;
+};
+
+Singles CountSingles(const RequestHead& message) {
+  Singles found;
+  for (const auto& header : message) {
+    switch (header.name()) {
+      case http::field::host:
+        ++found.hosts;
+        break;
+      case http::field::transfer_encoding:
+        ++found.encodings;
+        break;
+      case http::field::content_length:
+        ++found.lengths;
+        found.length_is_number =
+            header.value().find_first_not_of("0123456789") == beast::string_view::npos;
+        break;
+      case http::field::authorization:
+        ++found.authorizations;
+        break;
+      default:
+        break;
+    }
+  }
+  return found;
 }
 
 }  // namespace
 
 std::optional<Problem> CheckHead(const RequestHead& message) {
-  const auto hosts = message.equal_range(http::field::host);
-  const auto host_count = std::distance(hosts.first, hosts.second);
-  if (host_count > 1 || (message.version() >= 11 && host_count == 0)) {
+  const Singles found = CountSingles(message);
+  if (found.hosts > 1 || (message.version() >= 11 && found.hosts == 0)) {
     return MakeProblem(400, "INVALID_ARGUMENT", "exactly one Host header is needed");
   }
-  if (message.count(http::field::transfer_encoding) > 0) {
+  if (found.encodings > 0) {
     return MakeProblem(411, "LENGTH_REQUIRED",
                        "send the body with Content-Length, not with Transfer-Encoding");
   }
@@ -71,12 +136,10 @@ std::optional<Problem> CheckHead(const RequestHead& message) {
     return MakeProblem(400, "INVALID_ARGUMENT", "the address must begin with '/'");
   }
   // The parser lets lengths that agree pass.
-  const beast::string_view length = message[http::field::content_length];
-  if (message.count(http::field::content_length) > 1 ||
-      length.find_first_not_of("0123456789") != beast::string_view::npos) {
+  if (found.lengths > 1 || !found.length_is_number) {
     return MakeProblem(400, "INVALID_ARGUMENT", "Content-Length must be one number");
   }
-  if (message.count(http::field::authorization) > 1) {
+  if (found.authorizations > 1) {
     return MakeProblem(400, "INVALID_ARGUMENT", "more than one Authorization header");
   }
   const beast::string_view expect = message[http::field::expect];
@@ -94,18 +157,9 @@ void FillHead(const RequestHead& message, HttpRequest& request) {
   const std::size_t question = address.find('?');
   request.path = std::string(address.substr(0, question));
   if (question != std::string_view::npos) request.query = std::string(address.substr(question + 1));
+  FillHeaders(message, request);
   // RFC 9112, 3.2.2: it counts more than the header.
-  request.host =
-      authority.empty() ? ToStdString(message[http::field::host]) : std::string(authority);
-  request.origin = ToStdString(message[http::field::origin]);
-  request.preflight_method = ToStdString(message[http::field::access_control_request_method]);
-  request.accept = AllOf(message, http::field::accept);
-  request.content_type = ToStdString(message[http::field::content_type]);
-  request.if_none_match = ToStdString(message[http::field::if_none_match]);
-  request.last_event_id = ToStdString(message["Last-Event-ID"]);
-  request.authorization = ToStdString(message[http::field::authorization]);
-  request.if_match = ToStdString(message[http::field::if_match]);
-  request.has_length = message.count(http::field::content_length) > 0;
+  if (!authority.empty()) request.host = std::string(authority);
 }
 
 std::string GivenRequestId(const RequestHead& head) {

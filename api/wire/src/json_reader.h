@@ -86,9 +86,13 @@ void ReadObject(const JsonValue& value, const Field<T> (&fields)[N], UnknownKeys
   static_assert(N <= 32);
   if (!CheckObject(value, faults)) return;
   std::uint32_t seen = 0;
+  const Field<T>* next = fields;  // writers keep the order of the table
   for (const JsonValue& member : value) {
-    const Field<T>* field = fields;
-    while (field != fields + N && field->key != member.key()) ++field;
+    const Field<T>* field = next;
+    if (field == fields + N || field->key != member.key()) {
+      field = fields;
+      while (field != fields + N && field->key != member.key()) ++field;
+    }
     if (field == fields + N) {
       if (unknown == UnknownKeys::kRefuse) faults.Add(member, kUnknownKey, "no such key here");
       continue;
@@ -99,6 +103,7 @@ void ReadObject(const JsonValue& value, const Field<T> (&fields)[N], UnknownKeys
       continue;
     }
     seen |= bit;
+    next = field + 1;
     field->read(member, faults, into);
   }
   for (const Field<T>& field : fields) {

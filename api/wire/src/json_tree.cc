@@ -4,8 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "api/wire/src/plain_json.h"
 
 namespace plimsoll::internal {
+namespace {
+
+// Of what agents write, the values are longer than this.
+constexpr std::size_t kBytesPerValue = 6;
+
+}  // namespace
 
 // Takes the parser's calls; each returns false to stop it.
 class JsonTree::Builder {
@@ -108,7 +115,16 @@ class JsonTree::Builder {
 
 absl::Status JsonTree::Parse(std::string_view text) {
   nodes_.clear();
+  nodes_.reserve(text.size() / kBytesPerValue);
+  text_ = text;
+  plain_ = ReadPlainJson(text, nodes_);
+  return plain_ ? absl::OkStatus() : ParseInFull(text);
+}
+
+absl::Status JsonTree::ParseInFull(std::string_view text) {
+  nodes_.clear();
   store_.clear();
+  plain_ = false;
   Builder builder(*this);
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return absl::OkStatus();
   nodes_.clear();

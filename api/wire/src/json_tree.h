@@ -13,7 +13,7 @@ namespace plimsoll::internal {
 enum class JsonType : std::uint8_t { kNull, kBoolean, kInteger, kReal, kString, kArray, kObject };
 
 // One value. Nodes lie in the order of the text, so the children of a node follow it, up to `next`.
-// Names and strings lie in the text store of the tree.
+// Names and strings are places in the text that was parsed, or in the tree's store.
 struct JsonNode {
   JsonType type = JsonType::kNull;
   bool boolean = false;
@@ -31,7 +31,8 @@ class JsonIterator;
 class JsonValue;
 
 // A parsed document that, unlike a map, keeps duplicate keys, so that they can be refused.
-// Cheaper than a general document: two allocations that grow, whatever the text holds.
+// Cheaper than a general document: two allocations that grow, whatever the text holds, and one that
+// does not for what agents write.
 // Thread-compatible.
 class JsonTree {
  public:
@@ -40,7 +41,10 @@ class JsonTree {
 
   // Returns kInvalidArgument for text that is not JSON in UTF-8, nested deeper than kDepthMax, or
   // longer than kNodesMax values; the message says where.
+  // The text must outlive the tree.
   absl::Status Parse(std::string_view text);
+  // The same without the short cut for what agents write: for tests.
+  absl::Status ParseInFull(std::string_view text);
 
   // Requires a successful Parse(). The tree must outlive the value.
   JsonValue root() const;
@@ -50,7 +54,9 @@ class JsonTree {
   class Builder;
 
   std::vector<JsonNode> nodes_;
-  std::string store_;
+  std::string_view text_;  // of the caller: where names and strings are, if it is plain
+  std::string store_;      // where they are if it is not
+  bool plain_ = false;
 };
 
 // A place in a tree. Cheap to copy. Thread-compatible.
@@ -79,7 +85,7 @@ class JsonValue {
 
   const JsonNode& node() const { return tree_->nodes_[index_]; }
   std::string_view View(std::uint32_t begin, std::uint32_t size) const {
-    return std::string_view(tree_->store_).substr(begin, size);
+    return (tree_->plain_ ? tree_->text_ : std::string_view(tree_->store_)).substr(begin, size);
   }
 
   const JsonTree* tree_;

@@ -96,11 +96,21 @@ void EtcdReign::KeepOnce() {
     Tell("etcd: the lease of this controller has ended: it does not lead any more");
     return End();
   }
+  if (left.ok() && *left > options_.lease) TellOfLongLease(*left);
   const bool trouble = !left.ok();
   if (trouble == std::exchange(trouble_, trouble)) return;
   Tell(trouble
            ? absl::StrCat("the lease cannot be kept alive: ", std::string(left.status().message()))
            : "etcd answers again: the lease is kept alive");
+}
+
+// etcd makes no lease shorter than one and a half times its election timeout.
+void EtcdReign::TellOfLongLease(absl::Duration granted) {
+  if (std::exchange(told_of_long_lease_, true)) return;
+  Tell(absl::StrCat("etcd keeps the lease of the leader for ", absl::FormatDuration(granted),
+                    ", not for ", absl::FormatDuration(options_.lease),
+                    ": elections may outlast agents.lease; lower --election-timeout of etcd, or "
+                    "raise state.etcd.lease, and agents.lease with it"));
 }
 
 void EtcdReign::End() {

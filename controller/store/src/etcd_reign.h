@@ -38,6 +38,7 @@ class EtcdReign final : public Reign {
   // False if the thread is to end.
   bool Pause(absl::Duration time);
   void KeepOnce();
+  void TellOfLongLease(absl::Duration granted);
   void End();
   void Tell(const std::string& line) const;
 
@@ -55,6 +56,7 @@ class EtcdReign final : public Reign {
   // Of the lease's thread; of whoever resigns after it has ended.
   const std::unique_ptr<Etcd> keeper_;
   bool trouble_ = false;
+  bool told_of_long_lease_ = false;
 
   std::atomic<bool> over_ = false;
   Mutex mutex_;

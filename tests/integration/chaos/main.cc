@@ -27,6 +27,9 @@ constexpr int kFailed = 1;
 constexpr int kUsageError = 2;
 constexpr int kInterrupted = 130;
 constexpr double kShortestSeconds = 25;
+constexpr int kSeveralMax = 7;
+// What CTest takes for a test that was skipped.
+constexpr int kSkipped = 77;
 
 constexpr char kUsage[] =
     "usage: plimsoll_chaos [--seconds N] [--seed S] [--json] [--keep-logs DIR] [--no-network]\n"
@@ -36,10 +39,13 @@ constexpr char kUsage[] =
     "  --json           the result as one JSON object\n"
     "  --keep-logs DIR  logs, state and trace go to a new folder there, and stay\n"
     "  --no-network     only faults that need no network namespaces\n"
+    "  --controllers N  how many; several need --etcd (default 1)\n"
+    "  --etcd M         members of the etcd that elects one of them (default 0), at least 3\n"
+    "  --slow-election  etcd elects when leases have ended: this run must fail\n"
     "  --careless-provider  it ignores call deadlines: this run must fail\n"
     "\n"
     "The trace goes to standard error, the result to standard output. Exit status: 0 passed,\n"
-    "1 failed or did not start, 2 usage, 130 interrupted.\n";
+    "1 failed or did not start, 2 usage, 77 there is no etcd, 130 interrupted.\n";
 
 struct Options {
   RunOptions run;
@@ -52,6 +58,7 @@ struct Options {
 bool SetSwitch(Options& options, const std::string& name) {
   if (name == "--json") return options.json = true;
   if (name == "--help") return options.help = true;
+  if (name == "--slow-election") return options.run.slow_election = true;
   if (name == "--careless-provider") return options.run.careless_provider = true;
   if (name != "--no-network") return false;
   options.network = false;
@@ -63,6 +70,8 @@ bool SetValue(Options& options, const std::string& name, const std::string& valu
   if (name == "--keep-logs") options.logs = value;
   if (name == "--seconds") return absl::SimpleAtod(value, &options.run.seconds);
   if (name == "--seed") return absl::SimpleAtoi(value, &options.run.seed);
+  if (name == "--controllers") return absl::SimpleAtoi(value, &options.run.controllers);
+  if (name == "--etcd") return absl::SimpleAtoi(value, &options.run.members);
   return name == "--keep-logs";
 }
 
@@ -76,18 +85,23 @@ std::optional<Options> Parse(const std::vector<std::string>& arguments) {
     ++i;
   }
   if (!(options.run.seconds >= kShortestSeconds)) return std::nullopt;
+  const RunOptions& run = options.run;
+  const bool one = run.controllers == 1 && run.members == 0 && !run.slow_election;
+  const bool several = run.controllers >= 2 && run.controllers <= kSeveralMax && run.members >= 3 &&
+                       run.members <= kSeveralMax;
+  if (!one && !several) return std::nullopt;
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<ChaosNetwork>> MakeNetwork(std::uint64_t seed) {
+absl::StatusOr<std::unique_ptr<ChaosNetwork>> MakeNetwork(const RunOptions& options) {
   absl::Status status = LeaveTheNetwork();
   if (!status.ok()) return status;
-  return ChaosNetwork::Make(kControllerPlace + 1, seed);
+  return ChaosNetwork::Make(PlacesFor(options.controllers, options.members), options.seed);
 }
 
 // Null if there can be none, which is said loudly.
 std::unique_ptr<ChaosNetwork> MakeNetworkIfPossible(RunOptions& options) {
-  absl::StatusOr<std::unique_ptr<ChaosNetwork>> network = MakeNetwork(options.seed);
+  absl::StatusOr<std::unique_ptr<ChaosNetwork>> network = MakeNetwork(options);
   if (network.ok()) return *std::move(network);
   options.no_network_because = std::string(network.status().message());
   std::fprintf(stderr,
@@ -114,6 +128,11 @@ int Main(const std::vector<std::string>& arguments) {
   if (!options || options->help) {
     std::fputs(kUsage, options ? stdout : stderr);
     return options ? 0 : kUsageError;
+  }
+  if (options->run.members > 0 && EtcdProgram().empty()) {
+    std::fputs("plimsoll_chaos: there is no etcd: install etcd-server, as .ci/setup does\n",
+               stderr);
+    return kSkipped;
   }
   const demo::TemporaryFolder temporary;
   RunOptions& run = options->run;

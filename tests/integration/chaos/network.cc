@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -20,10 +21,17 @@
 namespace plimsoll::chaos {
 namespace {
 
-constexpr std::uint32_t kControlNetwork = 10U << 24 | 90U << 16;
-constexpr int kFirstHost = 10;
+struct NetFacts {
+  const char* device;
+  std::uint32_t second;  // byte of the addresses
+};
+
+// In the order of Net.
+constexpr std::array<NetFacts, kNets> kNetFacts = {{{"control", 90}, {"etcd", 93}, {"peers", 94}}};
+constexpr std::uint32_t kFirstHost = 10;
 constexpr char kIp[] = "/sbin/ip";
-constexpr char kControlDevice[] = "control";
+
+const NetFacts& FactsOf(Net net) { return kNetFacts[static_cast<std::size_t>(net)]; }
 
 absl::Status Failed(const std::string& what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::generic_category().message(errno)));
@@ -50,11 +58,11 @@ absl::Status IpAll(const std::vector<std::string>& commands) {
 }
 
 // Of the namespace of this thread.
-absl::StatusOr<int> OpenTun() {
+absl::StatusOr<int> OpenTun(const char* name) {
   const int device = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (device < 0) return Failed("cannot open /dev/net/tun");
   ifreq request{};
-  std::strncpy(request.ifr_name, kControlDevice, sizeof(request.ifr_name) - 1);
+  std::strncpy(request.ifr_name, name, sizeof(request.ifr_name) - 1);
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
   if (ioctl(device, TUNSETIFF, &request) == 0) return device;
   absl::Status status = Failed("cannot make a TUN device");
@@ -102,24 +110,27 @@ absl::Status LeaveTheNetwork() {
   return Ip("link set lo up");
 }
 
-absl::StatusOr<std::unique_ptr<ChaosNetwork>> ChaosNetwork::Make(int places, std::uint64_t seed) {
+absl::StatusOr<std::unique_ptr<ChaosNetwork>> ChaosNetwork::Make(
+    const std::vector<std::vector<Net>>& places, std::uint64_t seed) {
   std::unique_ptr<ChaosNetwork> network(new ChaosNetwork(seed));
   absl::StatusOr<std::unique_ptr<NetworkNamespace>> home = NetworkNamespace::Current();
   if (!home.ok()) return home.status();
   network->home_ = *std::move(home);
   absl::Status status = Ip(absl::StrCat("addr add ", HomeAddress(), "/32 dev lo"));
-  for (int i = 0; i < places && status.ok(); ++i) status = network->AddPlace(i);
+  for (std::size_t i = 0; i < places.size() && status.ok(); ++i) {
+    status = network->AddPlace(static_cast<int>(i), places[i]);
+  }
   if (!status.ok()) return status;
   network->switch_.Start();
   return network;
 }
 
-absl::Status ChaosNetwork::AddPlace(int index) {
+absl::Status ChaosNetwork::AddPlace(int index, const std::vector<Net>& nets) {
   if (unshare(CLONE_NEWNET) != 0) return Failed("no network namespace");
   absl::StatusOr<std::unique_ptr<NetworkNamespace>> place = NetworkNamespace::Current();
   if (!place.ok()) return place.status();
   places_.push_back(*std::move(place));
-  absl::Status furnished = Furnish(index);
+  absl::Status furnished = Furnish(index, nets);
   absl::Status returned = home_->Enter();
   if (!furnished.ok()) return furnished;
   if (!returned.ok()) return returned;
@@ -127,22 +138,32 @@ absl::Status ChaosNetwork::AddPlace(int index) {
                 absl::StrCat("link set data", index, " up")});
 }
 
-absl::Status ChaosNetwork::Furnish(int index) {
-  absl::StatusOr<int> device = OpenTun();
+absl::Status ChaosNetwork::AddLink(int index, Net net) {
+  const NetFacts& facts = FactsOf(net);
+  absl::StatusOr<int> device = OpenTun(facts.device);
   if (!device.ok()) return device.status();
-  switch_.Add(*device, kControlNetwork + kFirstHost + static_cast<std::uint32_t>(index));
+  const std::uint32_t host = kFirstHost + static_cast<std::uint32_t>(index);
+  ports_[{index, net}] = switch_.Add(*device, 10U << 24 | facts.second << 16 | host);
+  return IpAll({absl::StrCat("addr add ", Address(index, net), "/24 dev ", facts.device),
+                absl::StrCat("link set ", facts.device, " up")});
+}
+
+absl::Status ChaosNetwork::Furnish(int index, const std::vector<Net>& nets) {
+  absl::Status status = Ip("link set lo up");
+  for (const Net net : nets) {
+    if (status.ok()) status = AddLink(index, net);
+  }
+  if (!status.ok()) return status;
   // `ip` is another process, so it finds the namespace by the descriptor in this one.
   const std::string home = absl::StrCat("/proc/", getpid(), "/fd/", home_->descriptor());
-  return IpAll({"link set lo up",
-                absl::StrCat("addr add ", ControlAddress(index), "/24 dev ", kControlDevice),
-                absl::StrCat("link set ", kControlDevice, " up"),
-                absl::StrCat("link add data type veth peer name data", index, " netns ", home),
+  return IpAll({absl::StrCat("link add data type veth peer name data", index, " netns ", home),
                 absl::StrCat("addr add ", DataAddress(index), "/30 dev data"), "link set data up",
                 absl::StrCat("route add default via 10.91.", index, ".1")});
 }
 
-std::string ChaosNetwork::ControlAddress(int index) {
-  return absl::StrCat("10.90.0.", kFirstHost + index);
+std::string ChaosNetwork::Address(int index, Net net) {
+  return absl::StrCat("10.", FactsOf(net).second, ".0.",
+                      kFirstHost + static_cast<std::uint32_t>(index));
 }
 
 std::string ChaosNetwork::DataAddress(int index) { return absl::StrCat("10.91.", index, ".2"); }

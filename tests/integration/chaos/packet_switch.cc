@@ -46,11 +46,12 @@ PacketSwitch::~PacketSwitch() {
   for (const int device : devices_) close(device);
 }
 
-void PacketSwitch::Add(int device, std::uint32_t address) {
+std::size_t PacketSwitch::Add(int device, std::uint32_t address) {
   ports_[address] = devices_.size();
   devices_.push_back(device);
   MutexLock lock(mutex_);
   links_.emplace_back();
+  return links_.size() - 1;
 }
 
 void PacketSwitch::Start() {

@@ -43,10 +43,10 @@ class PacketSwitch {
   PacketSwitch(const PacketSwitch&) = delete;
   PacketSwitch& operator=(const PacketSwitch&) = delete;
 
-  // A port with an open TUN device, which this owns from now on, and the address behind it.
-  void Add(int device, std::uint32_t address);
+  // A port with an open TUN device, which this owns from now on, and the address behind it. Returns
+  // its number: ports are numbered as they were added.
+  std::size_t Add(int device, std::uint32_t address);
   void Start();
-  // Ports are numbered as they were added.
   void Set(std::size_t port, const LinkState& state);
 
   std::int64_t carried() const { return carried_.load(); }

@@ -1,11 +1,11 @@
 #include "tests/integration/chaos/result.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tests/integration/chaos/judge.h"
-#include "tests/integration/chaos/world.h"
 
 namespace plimsoll::chaos {
 namespace {
@@ -33,6 +33,58 @@ std::string FaultLines(const Result& result) {
   return text;
 }
 
+// With one controller there is nobody to take over: its outages are no failures.
+void ComplainOfGrants(const Result& result, std::vector<std::string>& complaints) {
+  const GrantFigures& grants = result.grants;
+  if (grants.excess > 0) {
+    complaints.push_back(
+        absl::StrFormat("a replica had no grant for longer than its lease of %.1f s, which nothing "
+                        "excuses; by %.1f "
+                        "s, what this machine stood still taken off",
+                        Seconds(result.timing.lease), grants.excess));
+  }
+  complaints.insert(complaints.end(), grants.unexcused.begin(), grants.unexcused.end());
+}
+
+std::string GrantLines(const Result& result) {
+  const GrantFigures& grants = result.grants;
+  std::string text;
+  absl::StrAppendFormat(&text, "controllers          %d, %d members of etcd; leases %s and %s\n",
+                        result.controllers, result.members,
+                        absl::FormatDuration(result.timing.leader_lease),
+                        absl::FormatDuration(result.timing.lease));
+  absl::StrAppendFormat(&text, "failovers            %d\n", std::max(0, result.plane.epochs - 1));
+  absl::StrAppendFormat(&text, "etcd silent          %d times for more than 1 s, %.1f s at most\n",
+                        result.plane.stalls, result.plane.longest_stall);
+  absl::StrAppendFormat(
+      &text, "without a grant      %.1f s at most, of replica %d, until %.1f s; p99 %.2f s\n",
+      grants.longest, grants.longest_place, grants.longest_end, grants.p99);
+  for (const auto& [because, count] : grants.step_downs) {
+    absl::StrAppendFormat(&text, "limits stepped down  %d times: %s\n", count,
+                          because.empty() ? "NOTHING EXCUSES IT" : because);
+  }
+  if (grants.step_downs.empty()) absl::StrAppend(&text, "limits stepped down  never\n");
+  return text;
+}
+
+Json GrantsJson(const Result& result) {
+  const GrantFigures& grants = result.grants;
+  Json steps = Json::object();
+  for (const auto& [because, count] : grants.step_downs) {
+    steps[because.empty() ? "unexcused" : because] = count;
+  }
+  return {{"controllers", result.controllers},
+          {"etcd_members", result.members},
+          {"lease_seconds", Seconds(result.timing.lease)},
+          {"failovers", std::max(0, result.plane.epochs - 1)},
+          {"etcd_stalls", result.plane.stalls},
+          {"etcd_longest_stall_seconds", result.plane.longest_stall},
+          {"longest_without_grant_seconds", grants.longest},
+          {"p99_without_grant_seconds", grants.p99},
+          {"too_long_by_seconds", std::max(0.0, grants.excess)},
+          {"step_downs", steps}};
+}
+
 }  // namespace
 
 std::vector<std::string> Complaints(const Result& result) {
@@ -49,16 +101,18 @@ std::vector<std::string> Complaints(const Result& result) {
         result.late_calls, result.lateness_max * 1000));
   }
   if (!result.trouble.empty()) return complaints;
-  if (result.all_serve_after.value_or(1e9) > Seconds(Hold()) + kGrace) {
+  const double serve = Seconds(Hold(result.timing)) + kGrace;
+  const double whole = Seconds(BaseHold(result.timing)) + kGrace;
+  if (result.all_serve_after.value_or(1e9) > serve) {
     complaints.push_back(absl::StrFormat("all replicas serve again %s, not within %.1f s",
-                                         After(result.all_serve_after), Seconds(Hold()) + kGrace));
+                                         After(result.all_serve_after), serve));
   }
-  if (result.whole_after.value_or(1e9) > Seconds(BaseHold()) + kGrace) {
+  if (result.whole_after.value_or(1e9) > whole) {
     complaints.push_back(absl::StrFormat(
         "the limits add up to the quota of %d %s, not within %.1f s; in the end to %d",
-        result.last_quota, After(result.whole_after), Seconds(BaseHold()) + kGrace,
-        result.last_limits));
+        result.last_quota, After(result.whole_after), whole, result.last_limits));
   }
+  if (result.members > 0) ComplainOfGrants(result, complaints);
   return complaints;
 }
 
@@ -72,8 +126,9 @@ std::string ToText(const Result& result) {
                         result.quota_changes, result.unsupported_changes);
   absl::StrAppendFormat(&text, "control packets      %d carried, %d lost\n", result.packets_carried,
                         result.packets_lost);
-  absl::StrAppendFormat(&text, "calls                %d, %.0f succeeded a second\n", result.calls,
-                        result.goodput());
+  if (result.members > 0) absl::StrAppend(&text, GrantLines(result));
+  absl::StrAppendFormat(&text, "calls                %d, %.0f succeeded a second; %d refused\n",
+                        result.calls, result.goodput(), result.refused);
   absl::StrAppendFormat(&text,
                         "in flight            at most %d, when %d were allowed; %d calls above\n",
                         result.in_flight_max, result.allowed_at_max, result.violations);
@@ -99,7 +154,7 @@ std::string ToJson(const Result& result) {
   for (int k = 0; k < kFaultKinds; ++k) {
     faults[Name(static_cast<FaultKind>(k))] = result.faults[static_cast<std::size_t>(k)];
   }
-  const Json json = {
+  Json json = {
       {"seed", result.seed},
       {"seconds", result.seconds},
       {"network_faults", result.network},
@@ -109,6 +164,7 @@ std::string ToJson(const Result& result) {
       {"control_packets", {{"carried", result.packets_carried}, {"lost", result.packets_lost}}},
       {"calls", result.calls},
       {"goodput_per_second", result.goodput()},
+      {"refused", result.refused},
       {"in_flight_max", result.in_flight_max},
       {"allowed_at_max", result.allowed_at_max},
       {"calls_above_quota", result.violations},
@@ -125,6 +181,7 @@ std::string ToJson(const Result& result) {
        {{"first", result.controller_kib_first}, {"last", result.controller_kib_last}}},
       {"complaints", Complaints(result)},
   };
+  if (result.members > 0) json["grants"] = GrantsJson(result);
   return json.dump();
 }
 

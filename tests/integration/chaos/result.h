@@ -2,14 +2,27 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tests/integration/chaos/control_plane.h"
 #include "tests/integration/chaos/schedule.h"
 
 namespace plimsoll::chaos {
+
+// What was seen of the grants of replicas. Seconds.
+struct GrantFigures {
+  double longest = 0;  // that nothing excused
+  int longest_place = 0;
+  double longest_end = 0;
+  double excess = 0;  // by which a window was too long, stalls taken into account; or not above 0
+  double p99 = 0;
+  std::map<std::string, int> step_downs;  // by what excuses them; "": nothing
+  std::vector<std::string> unexcused;
+};
 
 // What a run came to.
 struct Result {
@@ -23,8 +36,15 @@ struct Result {
   std::int64_t packets_carried = 0;
   std::int64_t packets_lost = 0;
 
+  int controllers = 1;
+  int members = 0;  // of etcd
+  Timing timing;
+  PlaneFigures plane;
+  GrantFigures grants;
+
   std::int64_t calls = 0;  // that reached the provider
   std::int64_t succeeded = 0;
+  std::int64_t refused = 0;  // by replicas
   int in_flight_max = 0;
   int allowed_at_max = 0;
   std::int64_t violations = 0;

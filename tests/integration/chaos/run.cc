@@ -21,6 +21,8 @@ constexpr absl::Duration kStep = absl::Milliseconds(10);
 // Said in the trace from here on.
 constexpr double kNotableStall = 0.2;
 
+constexpr double kNotableStep = 1;
+
 std::atomic<bool> interrupted{false};
 
 void OnSignal(int) { interrupted.store(true); }
@@ -42,14 +44,32 @@ std::vector<Cue> Cues(const std::vector<Fault>& schedule) {
   return cues;
 }
 
+WorldOptions OptionsFor(const RunOptions& options, const Timing& timing) {
+  WorldOptions world;
+  world.programs = options.programs;
+  world.folder = options.folder;
+  world.keep_logs = options.keep_logs;
+  world.seed = options.seed;
+  world.network = options.network;
+  world.controllers = options.controllers;
+  world.members = options.members;
+  world.timing = timing;
+  world.say = options.trace;
+  world.careless_provider = options.careless_provider;
+  world.slow_election = options.slow_election;
+  return world;
+}
+
 class Director {
  public:
   explicit Director(const RunOptions& options)
       : options_(options),
-        world_({options.programs, options.folder, options.keep_logs, options.seed, options.network,
-                options.careless_provider}),
-        cues_(Cues(MakeSchedule(
-            {options.seed, options.seconds - SettleSeconds(), options.network != nullptr}))) {}
+        timing_(TimingOf(options.controllers)),
+        world_(OptionsFor(options, timing_)),
+        cues_(
+            Cues(MakeSchedule({options.seed, options.seconds - SettleSeconds(options.controllers),
+                               options.network != nullptr, options.controllers, options.members}))),
+        grants_(absl::ToDoubleSeconds(timing_.lease)) {}
 
   absl::StatusOr<Result> Run() {
     absl::Status status = world_.Start();
@@ -64,6 +84,7 @@ class Director {
     }
     result_.seconds = Now();
     result_.controller_kib_last = world_.controller_kib();
+    plane_ = world_.plane();
     result_.succeeded = world_.Total().succeeded;
     if (status.ok()) status = world_.Stop();
     if (!status.ok()) {
@@ -86,6 +107,8 @@ class Director {
       const Cue& cue = cues_[next_];
       Say((cue.mend ? "mended: " : "") + Describe(cue.fault));
       if (!cue.mend) ++result_.faults[static_cast<std::size_t>(cue.fault.kind)];
+      // Until now it has excused what it hit.
+      if (cue.mend) grants_.See(Now(), world_.Grants(started_), 0);
       absl::Status status = cue.mend ? world_.Mend(cue.fault) : world_.Begin(cue.fault);
       if (!status.ok()) return status;
     }
@@ -99,6 +122,10 @@ class Director {
   }
 
   void Look() {
+    if (Now() - looked_at_ > kNotableStep) {
+      Say(absl::StrFormat("this program was busy for %.2f s", Now() - looked_at_));
+    }
+    looked_at_ = Now();
     demo::Provider& provider = world_.provider();
     const int allowed = world_.quota().Allowed(RealClock().Now());
     judge_.See({Now(), provider.in_flight(), provider.TakeRecentMax(), allowed,
@@ -110,14 +137,24 @@ class Director {
     const int quota = world_.quota().current();
     if (quota != quota_said_) Say(absl::StrFormat("the controller shows a quota of %d", quota));
     quota_said_ = quota;
-    LookAtMachine();
+    grants_.See(Now(), world_.Grants(started_), LookAtMachine());
+    SayStepDowns();
   }
 
-  void LookAtMachine() {
+  void SayStepDowns() {
+    for (; step_downs_said_ < grants_.step_downs().size(); ++step_downs_said_) {
+      const StepDown& step = grants_.step_downs()[step_downs_said_];
+      if (step.because.empty()) Say("UNEXCUSED: " + Describe(step));
+    }
+  }
+
+  // The stall since the last look, if it is notable.
+  double LookAtMachine() {
     const double stall = absl::ToDoubleSeconds(stalls_.TakeLongest());
     result_.longest_stall = std::max(result_.longest_stall, stall);
-    if (stall < kNotableStall) return;
+    if (stall < kNotableStall) return 0;
     Say(absl::StrFormat("this machine stood still for %.2f s, or had no processor", stall));
+    return stall;
   }
 
   void Fill() {
@@ -144,16 +181,40 @@ class Director {
     result_.last_limits = judge_.last_limits();
     result_.last_quota = world_.quota().current();
     result_.breach = judge_.Breach();
+    FillGrants();
+  }
+
+  void FillGrants() {
+    result_.controllers = options_.controllers;
+    result_.members = options_.members;
+    result_.timing = timing_;
+    result_.refused = world_.Total().rejected;
+    result_.plane = plane_;
+    GrantFigures& grants = result_.grants;
+    grants.longest = grants_.longest();
+    grants.longest_place = grants_.longest_place();
+    grants.longest_end = grants_.longest_end();
+    grants.excess = grants_.excess();
+    grants.p99 = grants_.Quantile(0.99);
+    for (const StepDown& step : grants_.step_downs()) {
+      if (step.because.empty()) grants.unexcused.push_back(Describe(step));
+      ++grants.step_downs[step.because];
+    }
   }
 
   const RunOptions& options_;
+  const Timing timing_;
   World world_;
   const std::vector<Cue> cues_;
   std::size_t next_ = 0;
   Judge judge_;
+  GrantWatch grants_;
+  std::size_t step_downs_said_ = 0;
+  PlaneFigures plane_;
   Result result_;
   StallWatch stalls_;
   Instant started_;
+  double looked_at_ = 0;
   bool healed_ = false;
   bool said_breach_ = false;
   int quota_said_ = kFirstQuota;
@@ -161,7 +222,9 @@ class Director {
 
 }  // namespace
 
-double SettleSeconds() { return absl::ToDoubleSeconds(BaseHold()) + 4; }
+double SettleSeconds(int controllers) {
+  return absl::ToDoubleSeconds(BaseHold(TimingOf(controllers))) + 4;
+}
 
 absl::StatusOr<Result> Run(const RunOptions& options) { return Director(options).Run(); }
 

@@ -19,12 +19,15 @@ struct RunOptions {
   ChaosNetwork* network = nullptr;  // null: no network faults
   std::string no_network_because;
   bool careless_provider = false;
+  int controllers = 1;
+  int members = 0;  // of etcd
+  bool slow_election = false;
   std::function<void(const std::string& line)> trace;
 };
 
 // From the end of the last fault until everything must be well: what dead replicas kept reserved
 // has run out by then.
-double SettleSeconds();
+double SettleSeconds(int controllers);
 
 // One run. Fails if it cannot start, and with kCancelled after a signal; whatever happens later is
 // part of the result.

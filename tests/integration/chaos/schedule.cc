@@ -10,45 +10,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "plimsoll/core/random.h"
+#include "tests/integration/chaos/control_schedule.h"
 
 namespace plimsoll::chaos {
 namespace {
 
 constexpr double kMeanGapSeconds = 1.2;
-
-struct KindFacts {
-  const char* name;
-  int cards;  // in the deck
-  double seconds_min;
-  double seconds_max;
-  bool process;  // it happens to a process, otherwise to its network
-  bool network;  // it needs a network of our own
-};
-
-// In the order of FaultKind. Pauses and cuts are shorter and longer than the lease of 2 s, the call
-// deadline of 1 s, both together, and the base lease of 8 s.
-constexpr std::array<KindFacts, kFaultKinds> kFacts = {{
-    {"kill replica", 3, 0.1, 3, true, false},
-    {"pause replica", 4, 0.5, 15, true, false},
-    {"restart replica", 1, 0.1, 2, true, false},
-    {"cut replica", 2, 0.3, 12, false, true},
-    {"cut from replica", 1, 0.3, 8, false, true},
-    {"cut to replica", 1, 0.3, 8, false, true},
-    {"disturb replica", 2, 1, 8, false, true},
-    {"kill controller", 2, 0.1, 5, true, false},
-    {"pause controller", 1, 0.3, 6, true, false},
-    {"restart controller", 1, 0.1, 2, true, false},
-    {"cut controller", 1, 0.3, 6, false, true},
-    {"disturb controller", 1, 1, 6, false, true},
-    {"surge", 1, 2, 8, true, false},
-    {"quota", 2, 0, 0, false, false},
-}};
-
-const KindFacts& FactsOf(FaultKind kind) { return kFacts[static_cast<std::size_t>(kind)]; }
-
-bool IsOfController(FaultKind kind) {
-  return kind >= FaultKind::kKillController && kind <= FaultKind::kDisturbController;
-}
 
 // When something can go wrong with it again. The last place is the controller's.
 using BusyUntil = std::array<double, kPlaces + 1>;
@@ -82,10 +49,17 @@ class Dealer {
   void Shuffle() {
     for (int k = 0; k < kFaultKinds; ++k) {
       const auto kind = static_cast<FaultKind>(k);
-      if (NeedsNetwork(kind) && !options_.network) continue;
+      if (!IsDealt(kind)) continue;
       deck_.insert(deck_.end(), static_cast<std::size_t>(FactsOf(kind).cards), kind);
     }
     for (std::size_t i = deck_.size(); i > 1; --i) std::swap(deck_[i - 1], deck_[random_.Below(i)]);
+  }
+
+  // Several controllers, and what they need, have faults of their own.
+  bool IsDealt(FaultKind kind) const {
+    const KindFacts& facts = FactsOf(kind);
+    if (facts.elected || (facts.network && !options_.network)) return false;
+    return options_.members == 0 || facts.victim != Victim::kController;
   }
 
   std::optional<Fault> Try(FaultKind kind, double at) {
@@ -102,7 +76,7 @@ class Dealer {
     }
     BusyUntil& busy = facts.process ? processes_ : networks_;
     if (!PickTargets(fault, busy)) return std::nullopt;
-    if (kind == FaultKind::kDisturbReplica || kind == FaultKind::kDisturbController) {
+    if (IsDisturbance(kind)) {
       fault.delay_max = LogUniform(0.02, 1);
       fault.loss = random_.Uniform(0, 0.2);
       fault.duplicates = random_.Uniform(0, 0.2);
@@ -113,7 +87,7 @@ class Dealer {
   bool PickTargets(Fault& fault, BusyUntil& busy) {
     // What was mended gets a moment to feel it.
     const double end = fault.end() + 0.2;
-    if (IsOfController(fault.kind)) {
+    if (FactsOf(fault.kind).victim == Victim::kController) {
       if (busy[kController] > fault.at) return false;
       busy[kController] = end + 1;
       return true;
@@ -152,14 +126,25 @@ class Dealer {
 
 }  // namespace
 
-const char* Name(FaultKind kind) { return FactsOf(kind).name; }
-bool NeedsNetwork(FaultKind kind) { return FactsOf(kind).network; }
-
-std::vector<Fault> MakeSchedule(const ScheduleOptions& options) { return Dealer(options).Deal(); }
+std::vector<Fault> MakeSchedule(const ScheduleOptions& options) {
+  std::vector<Fault> faults = Dealer(options).Deal();
+  if (options.members == 0) return faults;
+  const std::vector<Fault> control = MakeControlSchedule(options);
+  faults.insert(faults.end(), control.begin(), control.end());
+  std::stable_sort(faults.begin(), faults.end(),
+                   [](const Fault& a, const Fault& b) { return a.at < b.at; });
+  return faults;
+}
 
 std::string Describe(const Fault& fault) {
   std::string text = Name(fault.kind);
-  if (!fault.targets.empty()) absl::StrAppend(&text, " ", absl::StrJoin(fault.targets, " and "));
+  if (fault.targets == std::vector<int>{kLeader}) {
+    absl::StrAppend(&text, " that leads");
+  } else if (!fault.targets.empty()) {
+    absl::StrAppend(&text, " ", absl::StrJoin(fault.targets, " and "));
+  }
+  if (fault.way == Way::kFrom) absl::StrAppend(&text, ", what it sends,");
+  if (fault.way == Way::kTo) absl::StrAppend(&text, ", what it is sent,");
   if (fault.quota != 0) return absl::StrCat(text, " ", fault.quota);
   absl::StrAppendFormat(&text, " for %.2f s", fault.seconds);
   if (fault.delay_max > 0) {

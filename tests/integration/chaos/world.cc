@@ -1,11 +1,7 @@
 #include "tests/integration/chaos/world.h"
 
-#include <httplib.h>
 #include <signal.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,12 +13,9 @@ namespace plimsoll::chaos {
 namespace {
 
 constexpr double kCallsPerSecond = 30;  // of a replica; all together want more than the quota
-constexpr double kClockDrift = 0.01;
-constexpr double kStretch = (1 + kClockDrift) / (1 - kClockDrift);
 constexpr absl::Duration kStartTimeout = absl::Seconds(20);
 constexpr absl::Duration kEndTimeout = absl::Seconds(10);
 constexpr absl::Duration kLookInterval = absl::Milliseconds(250);
-constexpr absl::Duration kAnswerTimeout = absl::Milliseconds(300);
 constexpr absl::Duration kReloadTimeout = absl::Seconds(5);
 
 // Calls of very different lengths, the longest near the deadline, so that many outlive a limit.
@@ -46,18 +39,16 @@ absl::Status Crashed(const std::string& who) {
 
 }  // namespace
 
-absl::Duration Hold() { return (demo::kLease + demo::kCallDeadline) * kStretch + absl::Seconds(1); }
-absl::Duration BaseHold() {
-  return (demo::kBaseLease + demo::kCallDeadline) * kStretch + absl::Seconds(1);
-}
-
 World::World(const WorldOptions& options)
     : options_(options),
       network_(options.network),
       provider_(Model(options.careless_provider), kFirstQuota, options.seed),
-      controller_(options.programs + "/plimsoll-controller", options.folder, Config(kFirstQuota),
-                  options.network != nullptr ? "0.0.0.0" : "127.0.0.1"),
-      quota_(kFirstQuota, Hold()) {}
+      quota_(kFirstQuota, Hold(options.timing)) {
+  PlaneOptions plane{options.programs,    options.folder,      options.network,
+                     Config(kFirstQuota), options.controllers, options.members,
+                     options.timing,      options.say,         options.slow_election};
+  plane_ = options.members == 0 ? MakeSinglePlane(plane) : MakeElectedPlane(plane);
+}
 
 std::string World::Config(int quota) const {
   return absl::StrFormat(R"(auth: {allow_anonymous: [viewer, agent]}
@@ -79,9 +70,10 @@ dependencies:
     quota: {capacity: %d}
     outage: {base_lease: %s}
 )",
-                         absl::FormatDuration(demo::kLease), kClockDrift, demo::kDependency,
-                         demo::kFloor, quota, absl::FormatDuration(demo::kCallDeadline), quota,
-                         absl::FormatDuration(demo::kBaseLease));
+                         absl::FormatDuration(options_.timing.lease), kClockDrift,
+                         demo::kDependency, demo::kFloor, quota,
+                         absl::FormatDuration(demo::kCallDeadline), quota,
+                         absl::FormatDuration(options_.timing.base_lease));
 }
 
 absl::Status World::Start() {
@@ -91,13 +83,12 @@ absl::Status World::Start() {
   if (options_.keep_logs) fleet.log_folder = options_.folder;
   if (network_ != nullptr) {
     fleet.provider_host = ChaosNetwork::HomeAddress();
-    fleet.controller_host = ChaosNetwork::ControlAddress(kControllerPlace);
   }
   absl::Status status = provider_.Start(fleet.provider_host);
-  if (status.ok()) status = StartController();
+  if (status.ok()) status = plane_->Start();
   if (!status.ok()) return status;
   fleet.provider_port = provider_.port();
-  fleet.controller_port = controller_.agent_port();
+  fleet.controllers = plane_->Urls();
   fleet_ = std::make_unique<demo::Fleet>(fleet);
   for (int i = 0; i < kMembers && status.ok(); ++i) status = StartReplica(i);
   const Instant give_up = RealClock().Now() + kStartTimeout;
@@ -106,13 +97,6 @@ absl::Status World::Start() {
     status = fleet_->Read(absl::Milliseconds(10));
   }
   return status;
-}
-
-absl::Status World::StartController() {
-  controller_state_.wanted = controller_state_.running = true;
-  if (network_ == nullptr) return controller_.Start();
-  const InNamespace there(network_->place(kControllerPlace), network_->home());
-  return there.status().ok() ? controller_.Start() : there.status();
 }
 
 absl::Status World::StartReplica(int place) {
@@ -150,11 +134,8 @@ absl::Status World::Begin(const Fault& fault) {
     case FaultKind::kQuota:
       ChangeQuota(fault.quota);
       break;
-    case FaultKind::kKillController:
-    case FaultKind::kPauseController:
-    case FaultKind::kRestartController:
-      return BeginAtController(fault);
     default:
+      if (FactsOf(fault.kind).victim != Victim::kReplica) return plane_->Begin(fault);
       Disturb(fault, true);
   }
   return absl::OkStatus();
@@ -175,33 +156,11 @@ absl::Status World::Mend(const Fault& fault) {
       break;
     case FaultKind::kQuota:
       break;
-    case FaultKind::kKillController:
-    case FaultKind::kRestartController:
-      return StartController();
-    case FaultKind::kPauseController:
-      controller_state_.paused = false;
-      controller_.Signal(SIGCONT);
-      break;
     default:
+      if (FactsOf(fault.kind).victim != Victim::kReplica) return plane_->Mend(fault);
       Disturb(fault, false);
   }
   return absl::OkStatus();
-}
-
-absl::Status World::BeginAtController(const Fault& fault) {
-  if (fault.kind == FaultKind::kPauseController) {
-    controller_state_.paused = true;
-    controller_.Signal(SIGSTOP);
-    return absl::OkStatus();
-  }
-  controller_state_.wanted = controller_state_.running = false;
-  if (fault.kind == FaultKind::kKillController) {
-    controller_.Kill();
-    return absl::OkStatus();
-  }
-  const int code = controller_.Terminate();
-  if (code == 0) return absl::OkStatus();
-  return absl::AbortedError(absl::StrCat("the controller ended with exit status ", code));
 }
 
 void World::KillReplica(int place) {
@@ -224,20 +183,9 @@ void World::Pause(int place, bool paused) {
 }
 
 void World::Disturb(const Fault& fault, bool on) {
-  const bool controller =
-      fault.kind == FaultKind::kCutController || fault.kind == FaultKind::kDisturbController;
-  const int place = controller ? kControllerPlace : fault.targets[0];
-  (controller ? controller_state_ : replicas_[static_cast<std::size_t>(place)]).disturbed = on;
-  const bool cut = fault.kind == FaultKind::kCutReplica || fault.kind == FaultKind::kCutController;
-  LinkState state;
-  if (on) {
-    state.cut_from = cut || fault.kind == FaultKind::kCutFromReplica;
-    state.cut_to = cut || fault.kind == FaultKind::kCutToReplica;
-    state.delay_max = absl::Seconds(fault.delay_max);
-    state.loss = fault.loss;
-    state.duplicates = fault.duplicates;
-  }
-  network_->Set(place, state);
+  const int place = fault.targets[0];
+  replicas_[static_cast<std::size_t>(place)].disturbed = on;
+  network_->Set(place, Net::kControl, on ? LinkUnder(fault) : LinkState{});
 }
 
 void World::ChangeQuota(int quota) {
@@ -247,15 +195,14 @@ void World::ChangeQuota(int quota) {
   counted_unsupported_ = false;
   asked_in_vain_ = absl::ZeroDuration();
   looked_at_ = RealClock().Now();
-  controller_.set_config(Config(quota));
-  if (controller_state_.running) controller_.Signal(SIGHUP);
+  plane_->SetConfig(Config(quota));
 }
 
 absl::Status World::Step(absl::Duration wait) {
   absl::Status status = fleet_->Read(wait);
   for (int i = 0; i < kPlaces && status.ok(); ++i) status = CheckReplica(i);
   if (!status.ok()) return status;
-  if (controller_state_.running && !controller_.Running()) return Crashed("the controller");
+  if (status = plane_->Check(); !status.ok()) return status;
   if (!quota_.Settled()) LookAtQuota();
   provider_.set_quota(quota_.Allowed(RealClock().Now()));
   return absl::OkStatus();
@@ -271,17 +218,13 @@ absl::Status World::CheckReplica(int place) {
   return state.wanted && !exists ? StartReplica(place) : absl::OkStatus();
 }
 
-bool World::ControllerIsUp() const {
-  return controller_state_.running && !controller_state_.paused;
-}
-
 void World::LookAtQuota() {
   const Instant now = RealClock().Now();
   const absl::Duration passed = now - looked_at_;
   if (passed < kLookInterval) return;
   looked_at_ = now;
-  if (!ControllerIsUp()) return;
-  const int shown = ShownQuota();
+  if (!plane_->IsUp()) return;
+  const int shown = plane_->ShownQuota();
   if (shown > 0) quota_.Shown(shown, RealClock().Now());
   asked_in_vain_ += passed;
   if (quota_.Settled() || counted_unsupported_ || asked_in_vain_ < kReloadTimeout) return;
@@ -289,25 +232,9 @@ void World::LookAtQuota() {
   ++unsupported_changes_;
 }
 
-// 0 if the controller does not say.
-int World::ShownQuota() const {
-  const std::string host =
-      network_ == nullptr ? "127.0.0.1" : ChaosNetwork::DataAddress(kControllerPlace);
-  httplib::Client client(host, controller_.api_port());
-  const auto timeout = absl::ToChronoMicroseconds(kAnswerTimeout);
-  client.set_connection_timeout(timeout);
-  client.set_read_timeout(timeout);
-  const httplib::Result answer =
-      client.Get(absl::StrCat("/v1/dependencies/", demo::kDependency).c_str());
-  if (!answer || answer->status != 200) return 0;
-  const auto view = nlohmann::json::parse(answer->body, nullptr, false);
-  const auto capacity = nlohmann::json::json_pointer("/quota/capacity");
-  return view.is_object() && view.contains(capacity) ? view.value(capacity, 0) : 0;
-}
-
 std::vector<PlaceView> World::Places() const {
   std::vector<PlaceView> views;
-  const bool reachable = ControllerIsUp() && !controller_state_.disturbed;
+  const bool reachable = plane_->Excuse() == nullptr;
   for (int i = 0; i < kMembers; ++i) {
     const Process& state = replicas_[static_cast<std::size_t>(i)];
     const demo::Replica& replica = fleet_->replicas()[static_cast<std::size_t>(i)];
@@ -315,6 +242,29 @@ std::vector<PlaceView> World::Places() const {
     views.push_back({fine && reachable, replica.total.succeeded, replica.total.limit});
   }
   return views;
+}
+
+std::vector<GrantSight> World::Grants(Instant start) const {
+  std::vector<GrantSight> sights;
+  const char* const excuse = plane_->Excuse();
+  for (int i = 0; i < kMembers; ++i) {
+    const Process& state = replicas_[static_cast<std::size_t>(i)];
+    const demo::Replica& replica = fleet_->replicas()[static_cast<std::size_t>(i)];
+    GrantSight sight;
+    sight.excuse = excuse;
+    if (state.disturbed) sight.excuse = "its network was disturbed";
+    if (state.paused) sight.excuse = "it was paused";
+    if (!state.running || !replica.has_spoken) sight.excuse = "it did not run";
+    sight.starts = replica.starts;
+    const auto seconds = [start](std::int64_t ns) {
+      return absl::ToDoubleSeconds(Instant{ns} - start);
+    };
+    sight.granted_at = seconds(replica.total.granted_ns);
+    sight.written_at = seconds(replica.total.written_ns);
+    sight.stepped_down = replica.total.stepped_down;
+    sights.push_back(sight);
+  }
+  return sights;
 }
 
 absl::Status World::Stop() {
@@ -331,9 +281,7 @@ absl::Status World::Stop() {
     if (!status.ok()) return status;
   }
   if (any_runs()) return absl::AbortedError("a replica does not end after SIGTERM");
-  const int code = controller_.Terminate();
-  if (code == 0) return absl::OkStatus();
-  return absl::AbortedError(absl::StrCat("the controller ended with exit status ", code));
+  return plane_->Stop();
 }
 
 std::int64_t World::packets_carried() const {
@@ -341,16 +289,6 @@ std::int64_t World::packets_carried() const {
 }
 std::int64_t World::packets_lost() const {
   return network_ == nullptr ? 0 : network_->packets().lost();
-}
-
-std::int64_t World::controller_kib() {
-  if (!controller_.Running()) return 0;
-  std::ifstream status(absl::StrCat("/proc/", controller_.pid(), "/status"));
-  std::int64_t kib = 0;
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) std::istringstream(line.substr(6)) >> kib;
-  }
-  return kib;
 }
 
 }  // namespace plimsoll::chaos

@@ -2,33 +2,38 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "agent/examples/demo/controller_process.h"
 #include "agent/examples/demo/fleet.h"
 #include "agent/examples/demo/provider.h"
 #include "plimsoll/core/time.h"
+#include "tests/integration/chaos/control_plane.h"
+#include "tests/integration/chaos/grants.h"
 #include "tests/integration/chaos/network.h"
 #include "tests/integration/chaos/schedule.h"
 #include "tests/integration/chaos/witness.h"
 
 namespace plimsoll::chaos {
 
-// Where the controller lives; the replicas have the places before.
-inline constexpr int kControllerPlace = kPlaces;
-
 struct WorldOptions {
   std::string programs;  // folder of plimsoll-demo and plimsoll-controller
   std::string folder;    // for configuration, state and logs
   bool keep_logs = false;
   std::uint64_t seed = 1;
-  ChaosNetwork* network = nullptr;  // with kControllerPlace + 1 places; null: the loopback device
+  ChaosNetwork* network = nullptr;  // with the places of PlacesFor(); null: the loopback device
+  int controllers = 1;
+  int members = 0;  // of etcd
+  Timing timing;
+  std::function<void(const std::string& line)> say;  // may be empty
   // Breaks the promise on which the quota rests: the provider works on, whatever the caller says.
   bool careless_provider = false;
+  // Breaks the promise on which timely grants rest: etcd keeps leases for longer than agents do.
+  bool slow_election = false;
 };
 
 // What a replica may be judged by.
@@ -39,13 +44,7 @@ struct PlaceView {
   int limit = 0;
 };
 
-// How long limits outlive the quota under which they were granted, and calls the limits:
-// (lease + call deadline) * f, and a second for what happens between a change and its sight.
-absl::Duration Hold();
-// The same for an instance that is gone: (base lease + call deadline) * f, and a second.
-absl::Duration BaseHold();
-
-// The provider in this process, a controller and replicas in processes of their own, and what goes
+// The provider in this process, controllers and replicas in processes of their own, and what goes
 // wrong with them. Confined to the thread that made it, which has to be the main thread.
 class World {
  public:
@@ -61,6 +60,8 @@ class World {
   absl::Status Stop();
 
   std::vector<PlaceView> Places() const;  // the members, without those that join in a surge
+  // Of the same, in seconds since `start`.
+  std::vector<GrantSight> Grants(Instant start) const;
   demo::Report Total() const { return fleet_->Total(); }
   const demo::Provider& provider() const { return provider_; }
   demo::Provider& provider() { return provider_; }
@@ -70,8 +71,9 @@ class World {
   int unsupported_changes() const { return unsupported_changes_; }
   std::int64_t packets_carried() const;
   std::int64_t packets_lost() const;
-  // Resident memory of the controller in KiB; 0 if it does not run.
-  std::int64_t controller_kib();
+  PlaneFigures plane() const { return plane_->Figures(); }
+  // Resident memory of the controller, or the first of several, in KiB; 0 if it does not run.
+  std::int64_t controller_kib() { return plane_->ResidentKib(); }
 
  private:
   struct Process {
@@ -82,28 +84,23 @@ class World {
     Instant told_to_end;
   };
 
-  absl::Status StartController();
   absl::Status StartReplica(int place);
   void KillReplica(int place);
   void EndReplica(int place);
   void Pause(int place, bool paused);
   void Disturb(const Fault& fault, bool on);
-  absl::Status BeginAtController(const Fault& fault);
   void ChangeQuota(int quota);
   absl::Status CheckReplica(int place);
   void LookAtQuota();
-  int ShownQuota() const;
-  bool ControllerIsUp() const;
   const demo::ChildProcess* child(int place) const;
   std::string Config(int quota) const;
 
   const WorldOptions options_;
   ChaosNetwork* const network_;
   demo::Provider provider_;
-  demo::ControllerProcess controller_;
+  std::unique_ptr<ControlPlane> plane_;
   std::unique_ptr<demo::Fleet> fleet_;
   std::array<Process, kPlaces> replicas_;
-  Process controller_state_;
 
   QuotaWitness quota_;
   int quota_changes_ = 0;

@@ -62,6 +62,20 @@ TEST_F(LimitJournalTest, KeepsWhatTheNewestGrantSaid) {
   EXPECT_EQ(limiter_->journal().confirmed(), clock_.Now());
 }
 
+// As from a controller that cannot confirm its reign: it lowers, and the lease runs on.
+TEST_F(LimitJournalTest, AGrantThatMakesNoLeaseLongerDoesNotCountAsOne) {
+  const StepFunction first = Grant(1, {5, 0, 0}, Reason::kInitial);
+  limiter_->Install(first, clock_.Now());
+  const Instant granted = clock_.Now();
+  clock_.Advance(absl::Seconds(4));
+  StepFunction lower = Grant(2, {3, 0, 0}, Reason::kQuotaRebalanced);
+  lower.limit_end = first.limit_end;
+  limiter_->Install(lower, clock_.Now());
+  EXPECT_EQ(limiter_->journal().confirmed(), granted);
+  Install(3, {3, 0, 0}, Reason::kQuotaRebalanced);
+  EXPECT_EQ(limiter_->journal().confirmed(), clock_.Now());
+}
+
 TEST_F(LimitJournalTest, CountsChangesByDirectionAndReason) {
   Install(1, {5, 0, 0}, Reason::kInitial);
   Install(2, {5, 0, 0}, Reason::kLatencyFell);  // a renewal is no change

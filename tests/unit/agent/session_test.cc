@@ -348,6 +348,27 @@ TEST_F(SessionTest, WhoIsToldThatAnotherReignsAsksTheNextSoonAndKeepsItsLimit) {
   EXPECT_EQ(InForce(), 7);
 }
 
+// A leader that is cut off from its store answers as long as it has something to lower.
+TEST_F(SessionTest, AnAnswerThatMakesNoLeaseLongerIsObeyedAndAnotherControllerAsked) {
+  Register();
+  Expect<SyncRequest>();
+  Answer(MakeGrant(1, {7, 2, 0}, 1));
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 0u);
+  const Instant before = now_;
+  Answer(MakeGrant(2, {5, 2, 0}, 1));
+  EXPECT_EQ(InForce(), 5);
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 1u);
+  EXPECT_LT(now_ - before, absl::Milliseconds(300));
+  session_.OnRefused({RefusalCode::kNotLeader, "", Epoch(5)}, now_, 0);
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 0u) << "back, as it is told";
+  Answer(MakeGrant(3, {5, 2, 0}, 4));
+  Expect<SyncRequest>();
+  EXPECT_EQ(last_.controller, 0u) << "it reigns, and is kept to";
+}
+
 TEST_F(SessionTest, WhoIsToldWhoLeadsGoesThereWithOnlyTheJitterOfAFleet) {
   Register();
   Expect<SyncRequest>();

@@ -80,7 +80,7 @@ TEST(WaitQueueTest, FirstComeFirstServedHoweverLongTheyWait) {
 
 TEST(WaitQueueTest, AMoreImportantClassGoesFirst) {
   Waiting waiting(Options(4));
-  for (const std::size_t priority : {2, 1, 0, 1}) waiting.Push(priority, 0);
+  for (const std::size_t priority : {2U, 1U, 0U, 1U}) waiting.Push(priority, 0);
   EXPECT_THAT(waiting.TakeAll(0), ElementsAre(2, 1, 3, 0));
 }
 
@@ -138,7 +138,7 @@ TEST(WaitQueueTest, WithoutCapacityNobodyWaits) {
 }
 
 TEST(WaitQueueTest, WhoGivesUpIsGoneFromAnyPlace) {
-  for (const std::size_t place : {0, 1, 2}) {
+  for (const std::size_t place : {0U, 1U, 2U}) {
     Waiting waiting(Options(3));
     for (int i = 0; i < 3; ++i) waiting.Push(0, 0);
     waiting.queue.Remove(*waiting.waiters[place]);
@@ -346,7 +346,7 @@ TEST_P(TwinTest, DoesWhatASlowListDoes) {
     }
     ASSERT_EQ(fast.queue.size(), slow.size());
     ASSERT_EQ(fast.queue.units(), slow.units());
-    for (const std::size_t priority : {0, 1, 2}) {
+    for (const std::size_t priority : {0U, 1U, 2U}) {
       ASSERT_EQ(fast.queue.Blocks(priority), slow.Blocks(priority));
     }
   }

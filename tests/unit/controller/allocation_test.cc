@@ -168,8 +168,8 @@ TEST(AllocationTest, ServicesAreForgottenWithTheirLastInstance) {
   fleet.AddMany("b", {20});
   fleet.Allocate();
   EXPECT_EQ(fleet.dependency().services.size(), 2U);
-  fleet.dependency().members.erase(fleet.session(1).id);
-  internal::Allocate(fleet.dependency(), {{fleet.session(0).id, fleet.session(0)}}, fleet.now());
+  fleet.dependency().members.Erase(fleet.session(1).id);
+  fleet.AllocateOnly();
   EXPECT_EQ(fleet.dependency().services.size(), 1U);
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "plimsoll/core/clock.h"
+#include "plimsoll/core/mutex.h"
 #include "plimsoll/store/etcd_store.h"
 #include "tests/support/fake_etcd.h"
 
@@ -12,6 +13,7 @@ namespace plimsoll {
 namespace {
 
 using testing::FakeEtcd;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 Bound BoundOf(const std::string& session) {
@@ -27,11 +29,22 @@ class EtcdLeadershipTest : public ::testing::Test {
     EtcdStoreOptions options;
     options.lease = absl::Milliseconds(100);
     options.self = {id, "http://" + id + ":1", "http://" + id + ":2"};
+    options.on_trouble = [this](const std::string& line) {
+      const MutexLock lock(mutex_);
+      told_.push_back(line);
+    };
     return MakeEtcdLeadership(
         options, [this] { return etcd_.MakeClient(); }, RealClock(), Random(1));
   }
 
+  std::vector<std::string> told() {
+    const MutexLock lock(mutex_);
+    return told_;
+  }
+
   FakeEtcd etcd_;
+  Mutex mutex_;
+  std::vector<std::string> told_ ABSL_GUARDED_BY(mutex_);
 };
 
 TEST_F(EtcdLeadershipTest, TheSecondStandsByUntilTheFirstResignsAndInherits) {
@@ -86,6 +99,17 @@ TEST_F(EtcdLeadershipTest, ASilentEtcdIsNotTheEndOfAReign) {
   etcd_.Expect({FakeEtcd::Fate::kRequestLost});
   EXPECT_EQ(reign->reign->Confirm().code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(reign->reign->Confirm().ok());
+}
+
+TEST_F(EtcdLeadershipTest, ALeaseLongerThanAskedForIsToldOnce) {
+  const std::unique_ptr<Leadership> first = Controller("a");
+  const absl::StatusOr<WonReign> reign = first->Campaign();
+  ASSERT_TRUE(reign.ok());
+  while (told().empty()) std::this_thread::yield();
+  EXPECT_THAT(told()[0], HasSubstr("for 5s, not for 100ms"));
+  const int rounds = etcd_.kept_alive();
+  while (etcd_.kept_alive() < rounds + 3) std::this_thread::yield();
+  EXPECT_THAT(told(), SizeIs(1));
 }
 
 TEST_F(EtcdLeadershipTest, AnEtcdOlderThanTheAgentsIsTakenForLost) {

@@ -38,7 +38,7 @@ class KneeRunnerTest : public ::testing::Test {
     runner_ = std::make_unique<KneeRunner>(policy, kReign, 1, now_);
     for (int i = 0; i < members; ++i) {
       const SessionId id("8-" + std::to_string(i));
-      Member& member = dependency_->members.try_emplace(id, now_).first->second;
+      Member& member = dependency_->members.Emplace(id, now_);
       runner_->Join(member);
       members_.push_back(&member);
       member.sent.limit = member.offer = 10;

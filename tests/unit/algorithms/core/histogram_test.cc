@@ -98,6 +98,43 @@ TEST(LatencyHistogramTest, MergesToWhatRecordingTogetherGives) {
   EXPECT_EQ(first.TotalCount(), 10'000U);
 }
 
+TEST(LatencyHistogramTest, IsTheSameInWhateverOrderItWasFilled) {
+  Random random(4);
+  std::vector<std::size_t> buckets;
+  for (int i = 0; i < 200; ++i) buckets.push_back(random.Below(LatencyHistogram::kBuckets));
+  LatencyHistogram histogram;
+  LatencyHistogram backwards;
+  std::vector<std::uint32_t> counts(LatencyHistogram::kBuckets);
+  for (const std::size_t bucket : buckets) {
+    histogram.Add(bucket, 3);
+    counts[bucket] += 3;
+  }
+  for (auto it = buckets.rbegin(); it != buckets.rend(); ++it) backwards.Add(*it, 3);
+  EXPECT_EQ(histogram, backwards);
+  for (std::size_t bucket = 0; bucket <= kLast; ++bucket) {
+    ASSERT_EQ(histogram.count(bucket), counts[bucket]) << bucket;
+    ASSERT_EQ(backwards.count(bucket), counts[bucket]) << bucket;
+  }
+  backwards.Add(buckets.front(), 1);
+  EXPECT_NE(histogram, backwards);
+}
+
+TEST(LatencyHistogramTest, KeepsOnlyWhatLiesBetweenTheLowestAndTheHighest) {
+  LatencyHistogram histogram;
+  EXPECT_EQ(histogram.begin(), histogram.end());
+  histogram.Add(100, 0);
+  EXPECT_EQ(histogram.begin(), histogram.end());
+  histogram.Add(100, 1);
+  histogram.Add(90, 1);
+  EXPECT_EQ(histogram.begin(), 90U);
+  EXPECT_EQ(histogram.end(), 101U);
+  histogram.Clear();
+  EXPECT_EQ(histogram, LatencyHistogram());
+  histogram.Add(7, 1);
+  EXPECT_EQ(histogram.begin(), 7U);
+  EXPECT_EQ(histogram.TotalCount(), 1U);
+}
+
 TEST(LatencyHistogramTest, StaysAtTheLargestCount) {
   LatencyHistogram histogram;
   histogram.Add(7, kCountMax - 1);

@@ -1,18 +1,20 @@
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/time/time.h"
 
 namespace plimsoll {
 
-// A latency histogram of fixed size whose buckets grow with the logarithm of the latency: each
-// power of two is divided into 16 equal parts. A value read back, the middle of its bucket, is off
-// by at most 1/32 = 3.1 % between 512 ns and 137 s. Histograms of many agents merge by adding.
-// Thread-compatible.
+// A latency histogram whose buckets grow with the logarithm of the latency: each power of two is
+// divided into 16 equal parts. A value read back, the middle of its bucket, is off by at most
+// 1/32 = 3.1 % between 512 ns and 137 s. Histograms of many agents merge by adding.
+//
+// It keeps the buckets from the lowest to the highest that was counted in: those of one dependency
+// lie close together, and a controller has thousands of histograms. Thread-compatible.
 class LatencyHistogram {
  public:
   static constexpr int kPartsLog2 = 4;
@@ -44,7 +46,16 @@ class LatencyHistogram {
   void Add(std::size_t bucket, std::uint32_t count);
   void Merge(const LatencyHistogram& other);
 
-  std::uint32_t count(std::size_t bucket) const { return counts_[bucket]; }
+  // Back to no samples; what was allocated stays.
+  void Clear() { counts_.clear(); }
+
+  std::uint32_t count(std::size_t bucket) const {
+    const std::size_t index = bucket - first_;  // wraps below the first
+    return index < counts_.size() ? counts_[index] : 0;
+  }
+  // All buckets before begin() and from end() on are empty; equal if all are.
+  std::size_t begin() const { return first_; }
+  std::size_t end() const { return first_ + counts_.size(); }
   std::uint64_t TotalCount() const;
   // The sum of all latencies as far as the buckets tell it.
   absl::Duration TotalLatency() const;
@@ -54,10 +65,15 @@ class LatencyHistogram {
   // if there are no samples.
   absl::Duration Quantile(double quantile) const;
 
-  friend bool operator==(const LatencyHistogram&, const LatencyHistogram&) = default;
+  // True if all counts are equal.
+  friend bool operator==(const LatencyHistogram& a, const LatencyHistogram& b);
 
  private:
-  std::array<std::uint32_t, kBuckets> counts_{};
+  // Makes place for the buckets in [begin, end).
+  void Cover(std::size_t begin, std::size_t end);
+
+  std::size_t first_ = 0;
+  std::vector<std::uint32_t> counts_;  // of the buckets from first_ on
 };
 
 }  // namespace plimsoll
