@@ -22,7 +22,6 @@
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/temporary_folder.h"
 #include "plimsoll/agent/agent.h"
-#include "plimsoll/core/clock.h"
 #include "plimsoll/core/shard.h"
 #include "tests/integration/etcd_process.h"
 #include "tests/integration/http_probe.h"
@@ -40,6 +39,7 @@ constexpr int kBase = 2;
 constexpr int kControllers = 3;
 constexpr int kShards = 6;
 constexpr int kDependencies = 8;
+
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -88,6 +88,7 @@ class ShardedTest : public ::testing::Test {
     ASSERT_TRUE(etcd.ok()) << etcd.status();
     etcd_ = *std::move(etcd);
   }
+
   void WriteConfig(const Controller& controller, int shards) {
     std::string text = absl::StrCat(
         "listen: {api: \"127.0.0.1:", controller.api, "\", agents: \"127.0.0.1:", controller.agents,
