@@ -10,7 +10,8 @@
 namespace plimsoll::scale {
 namespace {
 
-constexpr std::string_view kName = "controller-";
+constexpr char kName[] = "controller-";
+constexpr std::size_t kNameSize = sizeof(kName) - 1;
 
 }  // namespace
 
@@ -24,7 +25,7 @@ std::vector<int> Ranked(int shard, int controllers) {
   std::vector<int> ranked;
   for (const std::string& member : PreferredOwners(shard, std::move(members))) {
     int number = 0;
-    const bool read = absl::SimpleAtoi(member.substr(kName.size()), &number);
+    const bool read = absl::SimpleAtoi(member.substr(kNameSize), &number);
     PLIMSOLL_CHECK(read, "a member is named by its number");
     ranked.push_back(number);
   }
