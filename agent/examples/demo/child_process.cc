@@ -30,6 +30,8 @@ constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
     const int error = open(error_file, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (error >= 0) dup2(error, STDERR_FILENO);
   }
+  // Sockets of others are not for it, and would count against its limit.
+  static_cast<void>(close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC));
   execv(arguments[0], arguments);
   _exit(127);
 }
