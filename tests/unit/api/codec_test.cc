@@ -213,7 +213,7 @@ TEST(Codec, ARefusalSaysHowManyShardsThereAreIfItShould) {
   problem.shards = 6;
   EXPECT_EQ(DecodeShards(Encode(problem)), 6);
   EXPECT_EQ(DecodeRefusal(Encode(problem))->code, RefusalCode::kAgentTooOld);
-  EXPECT_EQ(DecodeShards(R"({"code":"AGENT_TOO_OLD","shards":65})"), std::nullopt);
+  EXPECT_EQ(DecodeShards(R"({"code":"AGENT_TOO_OLD","shards":257})"), std::nullopt);
   EXPECT_EQ(DecodeShards(R"({"code":"AGENT_TOO_OLD","shards":"6"})"), std::nullopt);
 }
 
