@@ -445,7 +445,7 @@ std::vector<Mutant> ProtocolMutants() {
       {"UnconfirmedAnchor", "C7", "an unconfirmed answer extends leases", "split", 11,
        Make<UnconfirmedAnchor>},
       {"UnconfirmedAboveInstalled", "C7", "an unconfirmed answer may carry a raise never committed",
-       "split", 112, Make<UnconfirmedAboveInstalled>},
+       "split", 38, Make<UnconfirmedAboveInstalled>},
       {"NothingInherited", "C9", "a new reign starts with empty books", "harsh", 1,
        Make<NothingInherited>},
       {"InheritedWithoutHold", "C9", "inherited bounds count without a hold", "harsh", 1,
