@@ -226,8 +226,7 @@ bool IsTakenForInstalled(const GrantStamp& installed) {
                                     0.01};
   internal::DependencyState dependency(policy, terms);
   internal::KneeRunner runner(policy, Epoch(8), 1, Instant{});
-  internal::Member& member =
-      dependency.members.Emplace(SessionId("7-1"), Instant{});
+  internal::Member& member = dependency.members.Emplace(SessionId("7-1"), Instant{});
   runner.Join(member);
   member.reported_at = Instant{};
   member.sent.limit = member.offer = 5;
