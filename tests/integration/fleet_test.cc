@@ -119,7 +119,8 @@ TEST_F(FleetTest, AKilledReplicaGetsItsShareBackUnderItsName) {
 
 TEST_F(FleetTest, TheShareOfADeadReplicaGoesToTheOthersWhenItsHoldHasRunOut) {
   for (int i = 0; i < 4; ++i) StartReplica();
-  ASSERT_TRUE(Until([&] { return AllServe() && limits() >= kQuota - 1; }));
+  // It has a share that can be told from nothing.
+  ASSERT_TRUE(Until([&] { return AllServe() && limits() >= kQuota - 1 && limit(2) > kQuota / 8; }));
   // It keeps its base for longer, and one call may be on its way.
   constexpr int kShareIsBack = kQuota - kFloor - 1;
   fleet_->Kill(2);
