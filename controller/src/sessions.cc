@@ -235,7 +235,9 @@ void Core::Impl::ExpireAll() {
     for (const SessionId& id : expired.gone) {
       dependency.Forget(id);
       std::erase_if(sessions_.at(id).dependencies,
-                    [&](const Membership& joined) { return joined.name() == name; });
+                    [&dependency_name = name](const Membership& joined) {
+                      return joined.name() == dependency_name;
+                    });
       Touch(name, id);
     }
   }
