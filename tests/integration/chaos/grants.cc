@@ -10,6 +10,9 @@ namespace {
 
 // So much of it, since the last grant, is reason enough for a limit to step down.
 constexpr double kStallThatCounts = 1;
+// An answer may be held for a second, and be asked again after another: a grant that has less of
+// its lease left than that lacks came late.
+constexpr double kLate = 2;
 constexpr char kStalled[] = "this machine stood still";
 
 }  // namespace
@@ -71,7 +74,10 @@ void GrantWatch::NoteWindow(int place, const Member& member, double end) {
 
 void GrantWatch::NoteStepDown(double now, int place, const Member& member) {
   StepDown step{place, now, now - member.grant, ""};
-  if (member.excused >= member.grant && member.excuse != nullptr) {
+  // A lease counts from when the grant was asked for: if that was before the excuse, it holds.
+  const bool late = step.since_grant < lease_ - kLate;
+  const double since = late ? now - lease_ : member.grant;
+  if (member.excused >= since && member.excuse != nullptr) {
     step.because = member.excuse;
   } else if (stalls_ - member.stalls_at_grant >= kStallThatCounts) {
     step.because = kStalled;

@@ -38,8 +38,9 @@ std::string Describe(const StepDown& step);
 
 // Judges whether replicas are granted leases in time: a window is the time from one grant to the
 // next, without what lies before the end of an excuse. It must not be longer than the lease, and no
-// limit may step down if nothing excused it since the last grant. Stalls of this machine add to
-// what is allowed. Thread-compatible.
+// limit may step down if nothing excused it since the last grant; or, if that came so late that
+// most of its lease was over, since the lease began. Stalls of this machine add to what is allowed.
+// Thread-compatible.
 class GrantWatch {
  public:
   explicit GrantWatch(double lease) : lease_(lease) {}

@@ -124,6 +124,27 @@ TEST_F(GrantWatchTest, DoesNotExcuseAStepDownByWhatHeldBefore) {
             "the limit of replica 0 stepped down at 15.6 s, 5.6 s after its last grant");
 }
 
+// What was asked for before a pause, and read after it, is a lease that has nearly ended.
+TEST_F(GrantWatchTest, ExcusesAStepDownByAPauseWithinTheLeaseThatEnds) {
+  Pass(10, true);
+  Pass(4.4, false, kPaused);
+  Pass(0.1, true);
+  Pass(1.4, false);
+  StepDown();
+  Pass(0.1, false);
+  ASSERT_EQ(watch_.step_downs().size(), 1u);
+  EXPECT_EQ(watch_.step_downs()[0].because, kPaused);
+}
+
+TEST_F(GrantWatchTest, DoesNotExcuseOneSoonAfterAGrantWithoutAPause) {
+  Pass(20, true);
+  Pass(1.4, false);
+  StepDown();
+  Pass(0.1, false);
+  ASSERT_EQ(watch_.step_downs().size(), 1u);
+  EXPECT_EQ(watch_.step_downs()[0].because, "");
+}
+
 TEST_F(GrantWatchTest, BeginsAnewWithANewProcess) {
   Pass(10, true);
   StepDown();
