@@ -4,6 +4,8 @@
 #include <iterator>
 #include <variant>
 
+#include "controller/simulation/src/etcd_state.h"
+
 namespace plimsoll::scale {
 
 EtcdTxnResult VirtualEtcd::Do(const EtcdTxn& txn) {
@@ -59,16 +61,7 @@ const EtcdKeyValue* VirtualEtcd::Find(const std::string& key) const {
 void VirtualEtcd::Erase(const std::string& key) { kvs_.erase(key); }
 
 bool VirtualEtcd::Holds(const EtcdCompare& compare) const {
-  const EtcdKeyValue* const kv = Find(compare.key);
-  switch (compare.target) {
-    case EtcdCompare::Target::kCreateRevision:
-      return (kv == nullptr ? 0 : kv->create_revision) == compare.revision;
-    case EtcdCompare::Target::kModRevision:
-      return (kv == nullptr ? 0 : kv->mod_revision) == compare.revision;
-    case EtcdCompare::Target::kValue:
-      return kv != nullptr && kv->value == compare.value;
-  }
-  return false;
+  return internal::Holds(compare, Find(compare.key));
 }
 
 void VirtualEtcd::Put(const EtcdPut& put) {

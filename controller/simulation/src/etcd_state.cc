@@ -42,8 +42,7 @@ const EtcdKeyValue* EtcdState::At(const std::string& key, std::int64_t revision)
   return found == keys_.end() ? nullptr : At(found->second, revision);
 }
 
-bool EtcdState::Holds(const EtcdCompare& compare, std::int64_t revision) const {
-  const EtcdKeyValue* const kv = At(compare.key, revision);
+bool Holds(const EtcdCompare& compare, const EtcdKeyValue* kv) {
   switch (compare.target) {
     case EtcdCompare::Target::kCreateRevision:
       return (kv == nullptr ? 0 : kv->create_revision) == compare.revision;
@@ -53,6 +52,10 @@ bool EtcdState::Holds(const EtcdCompare& compare, std::int64_t revision) const {
       return kv != nullptr && kv->value == compare.value;
   }
   return false;
+}
+
+bool EtcdState::Holds(const EtcdCompare& compare, std::int64_t revision) const {
+  return internal::Holds(compare, At(compare.key, revision));
 }
 
 bool EtcdState::HoldsAll(const EtcdTxn& txn, std::int64_t revision) const {

@@ -13,6 +13,9 @@
 
 namespace plimsoll::internal {
 
+// Whether it holds of the key as it is; null: the key is not there.
+bool Holds(const EtcdCompare& compare, const EtcdKeyValue* kv);
+
 // What an etcd holds and how it answers, as far as controllers use it: every version of every key,
 // compaction, leases with their keys. Without time, network and members. Thread-compatible.
 class EtcdState {
