@@ -38,6 +38,7 @@ EtcdMember::EtcdMember(std::size_t self, const std::vector<EtcdAddress>& all,
               "--initial-advertise-peer-urls=" + Url(own.peers, kEtcdPeerPort),
               "--initial-cluster=" + Peers(all),
               "--heartbeat-interval=100",
+              "--pre-vote",
               absl::StrCat("--election-timeout=", slow ? 10000 : 1000),
               "--unsafe-no-fsync"};
 }
