@@ -132,6 +132,19 @@ async function checkStream(response) {
   await reader.cancel();
 }
 
+// What controllers say that lead some of several shards; tests/integration sees them say it.
+function checkPartialAnswers(all) {
+  const partial = { partial: true, elsewhere: [{ shard: 1, api: "http://10.0.0.5:7480" }, { shard: 2, api: "" }] };
+  const evicted = all.get("evictInstance").responses["200"].content["application/json"].schema;
+  check(evicted, partial, "evicted from the shards that are led here");
+  assert.throws(() => check(evicted, { partial: true }, ""), "without saying where the others are");
+  const problem = { type: "urn:plimsoll:problem:not-found", title: "Not Found", status: 404, code: "NOT_FOUND",
+    detail: "there is no instance 'a'", instance: "/v1/instances/a", request_id: "r" };
+  const problems = resolve(all.get("evictInstance").responses.default).content["application/problem+json"].schema;
+  check(problems, { ...problem, ...partial }, "not known here");
+  assert.throws(() => check(problems, { ...problem, elsewhere: [{ shard: "1" }] }, ""), "a shard is a number");
+}
+
 function* operations() {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of ["get", "put", "patch", "post", "delete"]) {
@@ -257,6 +270,7 @@ async function main() {
     await ask(all.get(id), given);
     ++asked;
   }
+  checkPartialAnswers(all);
   assert.ok(known.has("getOpenapi"), "what never changes was sent twice");
   for (const [method, path, status, code, headers] of refusals) {
     const response = await fetch(api + path, { method, headers });

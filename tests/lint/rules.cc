@@ -130,7 +130,8 @@ const std::vector<Confined>& ConfinedWords() {
       // etcd, etcdctl and network namespaces are not everywhere.
       {"GTEST_SKIP",
        {"tests/integration/elected_network_test.cc", "tests/integration/elected_test.cc",
-        "tests/integration/etcd_restore_test.cc", "tests/integration/sharded_test.cc"},
+        "tests/integration/etcd_restore_test.cc", "tests/integration/shard_surface_test.cc",
+        "tests/integration/sharded_test.cc"},
        "a test that runs everywhere"},
       // Fork handlers lock in one function and unlock in another.
       {"ABSL_NO_THREAD_SAFETY_ANALYSIS",

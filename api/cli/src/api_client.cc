@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "api/cli/src/humane.h"
 
 namespace plimsoll::cli {
@@ -91,6 +92,45 @@ absl::Status AddFrom(const RestTransport& here, const std::string& url, const st
   return absl::OkStatus();
 }
 
+constexpr std::size_t kControllersMax = 256;  // no more than there can be shards
+
+bool IsAnswer(const RestResponse& response) {
+  return (response.status >= 200 && response.status <= 299) || response.status == 404;
+}
+
+absl::StatusOr<RestResponse> Answered(absl::StatusOr<RestResponse> response) {
+  if (response.ok() && !IsAnswer(*response)) return ToStatus(*response);
+  return response;
+}
+
+absl::StatusOr<RestResponse> SendTo(const RestTransport& here, const std::string& url,
+                                    const RestRequest& request) {
+  const absl::StatusOr<std::unique_ptr<RestTransport>> transport = here.To(url);
+  if (!transport.ok()) return transport.status();
+  return Answered((*transport)->Send(request));
+}
+
+// The shards that an answer is not for.
+Json ElsewhereOf(const RestResponse& response) {
+  const Json body = Json::parse(response.body, nullptr, false);
+  const Json& elsewhere = At(body, "/elsewhere");
+  return elsewhere.is_array() ? elsewhere : Json::array();
+}
+
+// What is missing still, now that `url` has answered: what it does not lead either, as it knows
+// that. An answer that says nothing about shards is for those that it was asked for.
+Json Without(const Json& missing, const std::string& url, const RestResponse& answer) {
+  const Json elsewhere = ElsewhereOf(answer);
+  Json left = Json::array();
+  for (const Json& shard : missing) {
+    if (elsewhere.empty() && TextAt(shard, "/api") != url) left.push_back(shard);
+    for (const Json& theirs : elsewhere) {
+      if (At(theirs, "/shard") == At(shard, "/shard")) left.push_back(theirs);
+    }
+  }
+  return left;
+}
+
 // What has a time is told in its order; all times are UTC.
 void SortNewestFirst(Json& items) {
   if (items.empty() || TextAt(items[0], "/time").empty()) return;
@@ -158,6 +198,48 @@ absl::StatusOr<Json> ApiClient::Send(RestRequest request, int* status) {
   Json body = Json::parse(response->body, nullptr, false);
   if (body.is_discarded()) return NotUnderstood(request.target);
   return body;
+}
+
+absl::Status ApiClient::Gathered::Whole() const {
+  if (missing.empty()) return absl::OkStatus();
+  std::vector<std::string> shards;
+  for (const Json& shard : missing) {
+    shards.push_back(
+        absl::StrCat("shard ", ToLine(At(shard, "/shard")), ": ", TextAt(shard, "/why")));
+  }
+  return absl::Status(failure.ok() ? absl::StatusCode::kUnavailable : failure.code(),
+                      Tame(absl::StrJoin(shards, "; ")));
+}
+
+absl::StatusOr<ApiClient::Gathered> ApiClient::SendEverywhere(const RestRequest& request) {
+  const absl::StatusOr<RestResponse> first = Answered(transport_.Send(request));
+  if (!first.ok()) return first.status();
+  Gathered gathered;
+  gathered.answers.push_back(*first);
+  gathered.missing = ElsewhereOf(*first);
+  std::map<std::string, std::string> asked;  // by address, why it gave no answer
+  const auto next = [&]() -> std::string {
+    for (const Json& shard : gathered.missing) {
+      std::string url = TextAt(shard, "/api");
+      if (!url.empty() && !asked.contains(url)) return url;
+    }
+    return "";
+  };
+  std::string url = next();
+  for (; !url.empty() && asked.size() < kControllersMax; url = next()) {
+    const absl::StatusOr<RestResponse> answer = SendTo(transport_, url, request);
+    asked[url] = std::string(answer.status().message());
+    gathered.failure.Update(answer.status());
+    if (!answer.ok()) continue;
+    gathered.missing = Without(gathered.missing, url, *answer);
+    gathered.answers.push_back(*answer);
+  }
+  for (Json& shard : gathered.missing) {
+    const std::string api = TextAt(shard, "/api");
+    const std::string& why = asked[api];
+    shard["why"] = api.empty() ? "nobody leads it now" : why.empty() ? "it has moved" : why;
+  }
+  return gathered;
 }
 
 absl::StatusOr<Json> ApiClient::List(const std::string& path,

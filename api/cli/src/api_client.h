@@ -39,6 +39,21 @@ class ApiClient {
   absl::StatusOr<Json> ListHere(const std::string& path,
                                 std::vector<std::pair<std::string, std::string>> parameters,
                                 std::size_t items_max);
+  // What came of a request that every controller answers for the shards that it leads.
+  struct Gathered {
+    std::vector<RestResponse> answers;  // 2xx and 404; that of this controller is the first
+    // The shards that no answer is for, as [{"shard", "api", "why"}].
+    Json missing = Json::array();
+    // Of the first controller that gave no answer, or refused.
+    absl::Status failure;
+
+    // OK if nothing is missing. Else which shards, and why: kUnavailable if nobody leads them, or
+    // as `failure` is.
+    absl::Status Whole() const;
+  };
+  // To this controller, and to those that its answer names as leaders of other shards, each once.
+  // Returns the error if this one does not answer, or refuses.
+  absl::StatusOr<Gathered> SendEverywhere(const RestRequest& request);
   // Null for an answer without a body.
   absl::StatusOr<Json> Send(RestRequest request, int* status = nullptr);
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/cli/src/argument_parser.h"
@@ -6,6 +8,8 @@
 
 namespace plimsoll::cli {
 namespace {
+
+constexpr int kStatusNotFound = 404;
 
 std::string DryRun(const Session& session) {
   return session.call.Has("--dry-run") ? "?validate_only=true" : "";
@@ -50,6 +54,15 @@ absl::StatusOr<Json> OverrideBody(const Session& session) {
   body["expire_time"] = absl::FormatTime(
       "%Y-%m-%dT%H:%M:%SZ", session.context.clock.WallTime() + *span, absl::UTCTimeZone());
   return body;
+}
+
+// Some shards could not be asked: whether the instance has a session there is not known.
+absl::Status NotEverywhere(const std::string& name, bool evicted, const absl::Status& why) {
+  return absl::Status(
+      why.code(), absl::StrCat(name,
+                               evicted ? " is evicted, but not from all shards"
+                                       : " is not known where it could be looked for",
+                               "; try again when they are led (", std::string(why.message()), ")"));
 }
 
 }  // namespace
@@ -117,12 +130,18 @@ absl::StatusOr<int> RunEvict(Session& session) {
   const std::string name = session.call.Word(0);
   const absl::Status asked = Confirm(session, absl::StrCat("End the session of ", name, "?"));
   if (!asked.ok()) return asked;
-  const absl::StatusOr<Json> answer =
-      session.client.Send({"DELETE",
-                           absl::StrCat("/v1/instances/", Escaped(name),
-                                        Query({{"service", session.call.Text("--service")}})),
-                           ""});
-  if (!answer.ok()) return answer.status();
+  RestRequest request{"DELETE",
+                      absl::StrCat("/v1/instances/", Escaped(name),
+                                   Query({{"service", session.call.Text("--service")}})),
+                      ""};
+  const absl::StatusOr<ApiClient::Gathered> gathered = session.client.SendEverywhere(request);
+  if (!gathered.ok()) return gathered.status();
+  const auto evicted =
+      std::count_if(gathered->answers.begin(), gathered->answers.end(),
+                    [](const RestResponse& answer) { return answer.status != kStatusNotFound; });
+  const absl::Status whole = gathered->Whole();
+  if (!whole.ok()) return NotEverywhere(name, evicted > 0, whole);
+  if (evicted == 0) return ToStatus(gathered->answers.front());
   session.context.out(
       absl::StrCat(name, ": evicted; its share stays reserved until its holds end\n"));
   return kExitFine;

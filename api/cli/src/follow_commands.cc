@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -70,7 +72,11 @@ class Follower {
     const absl::StatusOr<RestResponse> answer =
         session_.client.transport().Stream(request, [this](std::string_view bytes) {
           for (const StreamEvent& event : reader_.Read(bytes)) {
-            if (!done_) Print(ToLineOf(event));
+            if (event.name == "partial") {
+              TellPartial(Json::parse(event.data, nullptr, false));
+            } else if (!done_) {
+              Print(ToLineOf(event));
+            }
           }
           return !done_;
         });
@@ -84,6 +90,19 @@ class Follower {
     }
     if (answer->status == 503 || answer->status == 404) return absl::UnimplementedError("");
     return ToStatus(*answer);
+  }
+
+  // Not on stdout, and not again and again: it is no change.
+  void TellPartial(const Json& body) {
+    if (At(body, "/partial") != Json(true) || std::exchange(told_partial_, true)) return;
+    std::set<std::string> others;
+    for (const Json& shard : At(body, "/elsewhere")) {
+      const std::string api = TextAt(shard, "/api");
+      others.insert(api.empty() ? "nobody now" : Tame(api));
+    }
+    session_.context.error(absl::StrCat(
+        "only changes in the shards that this controller leads are told; the others are led by ",
+        absl::StrJoin(others, ", "), ": follow them with --addr\n"));
   }
 
   static Json ToLineOf(const StreamEvent& event) {
@@ -136,6 +155,7 @@ class Follower {
     if (answer->status != 200) return ToStatus(*answer);
     tag = answer->Header("etag");
     const Json body = Json::parse(answer->body, nullptr, false);
+    TellPartial(body);
     const Json& items = At(body, "/items");
     // Events come newest first.
     std::vector<Json> list(items.begin(), items.end());
@@ -167,6 +187,7 @@ class Follower {
   int left_;  // lines until the end; 0: there is none
   std::size_t printed_ = 0;
   bool done_ = false;
+  bool told_partial_ = false;
   EventStreamReader reader_;
   std::map<std::string, std::string> tags_;   // by topic
   std::map<std::string, std::string> known_;  // what was seen last, by topic and key

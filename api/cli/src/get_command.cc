@@ -34,6 +34,20 @@ absl::StatusOr<int> PrintAll(Session& session, const Kind& kind, absl::StatusOr<
   return kExitFine;
 }
 
+// What one of the controllers knows, if there are several: the first that is found.
+absl::StatusOr<Json> FindAnywhere(ApiClient& client, const std::string& target) {
+  RestRequest request;
+  request.target = target;
+  const absl::StatusOr<ApiClient::Gathered> gathered = client.SendEverywhere(request);
+  if (!gathered.ok()) return gathered.status();
+  for (const RestResponse& answer : gathered->answers) {
+    const Json body = Json::parse(answer.body, nullptr, false);
+    if (answer.status == 200 && body.is_object()) return body;
+  }
+  if (absl::Status whole = gathered->Whole(); !whole.ok()) return whole;
+  return ToStatus(gathered->answers.front());
+}
+
 // What the list is asked for. The controller refuses what it does not know.
 std::vector<std::pair<std::string, std::string>> FiltersOf(const Invocation& call) {
   return {{"dependency", call.Text("--dependency")},
@@ -122,8 +136,9 @@ absl::StatusOr<int> RunGet(Session& session) {
     if (!name.empty()) {
       return PrintOne(
           session, KindOf(kind),
-          session.client.Get(absl::StrCat("/v1/instances/", Escaped(name),
-                                          Query({{"service", session.call.Text("--service")}}))));
+          FindAnywhere(session.client,
+                       absl::StrCat("/v1/instances/", Escaped(name),
+                                    Query({{"service", session.call.Text("--service")}}))));
     }
     return PrintAll(
         session, KindOf(kind),

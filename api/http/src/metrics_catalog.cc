@@ -180,6 +180,12 @@ const std::vector<MetricInfo>& MetricsCatalog() {
        "shards",
        {},
        "Shards that this controller leads; without shards 1 on the leader, else 0."},
+      {"plimsoll_controller_shard_has_leader",
+       MetricKind::kGauge,
+       "state",
+       {"shard"},
+       "1 while this controller leads the shard or knows who does, else 0; no series without "
+       "shards."},
       {"plimsoll_controller_http_requests_total",
        MetricKind::kCounter,
        "requests",

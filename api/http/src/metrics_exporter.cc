@@ -167,6 +167,16 @@ void AddInstances(const Snapshot& snapshot, int pairs_max, MetricFamilies& famil
   for (const auto& [labels, limit] : limits) family.Add(labels, Number(limit));
 }
 
+void AddLeadership(const MetricsInput& input, MetricFamilies& families) {
+  families["plimsoll_controller_leader"].Add({}, input.leads ? 1 : 0);
+  families["plimsoll_controller_shards_owned"].Add({}, input.shards_owned);
+  for (std::size_t i = 0; i < input.shards.size(); ++i) {
+    const ControllerView::ShardFacts& facts = input.shards[i];
+    const bool led = facts.self || !facts.leader.api.empty();
+    families["plimsoll_controller_shard_has_leader"].Add({absl::StrCat(i)}, led ? 1 : 0);
+  }
+}
+
 void AddCore(const MetricsInput& input, MetricFamilies& families) {
   const Snapshot& snapshot = *input.snapshot;
   families["plimsoll_controller_instances_expired_total"].Add(
@@ -177,8 +187,6 @@ void AddCore(const MetricsInput& input, MetricFamilies& families) {
     families["plimsoll_controller_syncs_total"].Add({kSyncResultNames[i]},
                                                     static_cast<double>(snapshot.syncs_total[i]));
   }
-  families["plimsoll_controller_leader"].Add({}, input.leads ? 1 : 0);
-  families["plimsoll_controller_shards_owned"].Add({}, input.shards_owned);
   families["plimsoll_controller_store_write_duration_seconds"].Add({}, input.store_writes);
   for (const char* operation : {"read", "write", "watch"}) {
     const bool write = std::string(operation) == "write";
@@ -241,6 +249,7 @@ std::string ExportMetrics(const MetricsInput& input) {
   AddWatch(input.watch, families);
   AddInstances(*input.snapshot, input.pairs_max, families);
   AddCore(input, families);
+  AddLeadership(input, families);
   AddPlane("api", input.api, families);
   AddPlane("agent", input.agent, families);
   AddProcess(input, families);

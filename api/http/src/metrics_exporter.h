@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "api/http/src/controller_view.h"
 #include "api/http/src/plane_metrics.h"
 #include "api/http/src/process_facts.h"
 #include "api/http/src/watch_hub.h"
@@ -24,7 +26,8 @@ struct LoadFacts {
 struct MetricsInput {
   std::shared_ptr<const Snapshot> snapshot;
   bool leads = true;
-  int shards_owned = 1;  // led by this controller
+  int shards_owned = 1;                            // led by this controller
+  std::vector<ControllerView::ShardFacts> shards;  // empty if there is only one
   PlaneCounts api;
   PlaneCounts agent;
   DurationHistogram store_writes;

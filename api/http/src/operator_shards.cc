@@ -1,20 +1,18 @@
 // Several controllers share the shards: what is about one dependency is asked of the owner of its
-// shard, and lists tell what is led here, and where the rest is.
+// shard; lists, and what is about an instance, say what is led here, and where the rest is.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/http/src/operator_plane.h"
 #include "api/http/src/shard_views.h"
 #include "api/http/src/stand_by.h"
-#include "plimsoll/core/shard.h"
 
 namespace plimsoll::internal {
 
 const char* OperatorPlane::HandleSharded(const std::vector<ControllerView::ShardFacts>& shards,
                                          const HttpRequest& request, const ExchangePtr& exchange) {
-  if (const std::optional<std::string> name = DependencyOf(request)) {
-    const int shard = ShardOf(DependencyId(*name), static_cast<int>(shards.size()));
-    const ControllerView::ShardFacts& facts = shards[static_cast<std::size_t>(shard)];
+  if (const auto shard = ShardAskedFor(request, static_cast<int>(shards.size()))) {
+    const ControllerView::ShardFacts& facts = shards[static_cast<std::size_t>(*shard)];
     if (facts.self) return router_.Dispatch(request, exchange);
     HttpResponse response = SendToLeader(request, facts.leader.api);
     const std::string& leader = facts.leader.api;
@@ -24,9 +22,9 @@ const char* OperatorPlane::HandleSharded(const std::vector<ControllerView::Shard
   }
   if (!IsPartial(request)) return router_.Dispatch(request, exchange);
   const auto inner = std::make_shared<Exchange>();
-  inner->OnReply([answered = inner.get(), exchange, shards] {
+  inner->OnReply([answered = inner.get(), exchange, shards, request] {
     HttpResponse response = answered->TakeResponse();
-    AddElsewhere(shards, response);
+    AddElsewhere(shards, request, response);
     exchange->Reply(std::move(response));
   });
   return router_.Dispatch(request, inner);

@@ -231,6 +231,7 @@ class Server::Impl {
       if (seat->writer() != nullptr) input.store_writes.Add(seat->writer()->durations());
     }
     input.leads = input.shards_owned > 0;
+    input.shards = view_.shards();
     input.watch = operator_plane_.watch_counts();
     input.process = internal::ReadProcessFacts();
     input.version = options_.version;

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/http/src/shard_merge.h"
 #include "api/http/src/url.h"
 #include "plimsoll/core/shard.h"
 
@@ -57,23 +59,56 @@ std::optional<std::string> DependencyOf(const HttpRequest& request) {
   return std::nullopt;
 }
 
-bool IsPartial(const HttpRequest& request) {
-  static constexpr std::string_view kLists[] = {"/v1/dependencies", "/v1/limits", "/v1/instances",
-                                                "/v1/events",       "/v1/audit",  "/v1/sizing"};
-  return request.method == "GET" &&
-         std::find(std::begin(kLists), std::end(kLists), request.path) != std::end(kLists);
+std::optional<int> ShardAskedFor(const HttpRequest& request, int shards) {
+  if (const std::optional<std::string> name = DependencyOf(request)) {
+    return ShardOf(DependencyId(*name), shards);
+  }
+  const absl::StatusOr<std::vector<std::string>> path = SplitPath(request.path);
+  if (!path.ok() || path->size() != 3 || path->front() != "v1" || (*path)[1] != "events") {
+    return std::nullopt;
+  }
+  const auto id = SplitShardedId((*path)[2]);
+  if (!id.has_value() || id->first < 0 || id->first >= shards) return std::nullopt;
+  return id->first;
 }
 
-void AddElsewhere(const std::vector<ControllerView::ShardFacts>& shards, HttpResponse& response) {
+bool IsPartial(const HttpRequest& request) {
+  const bool reads = request.method == "GET";
+  if (absl::StartsWith(request.path, "/v1/instances/")) return reads || request.method == "DELETE";
+  static constexpr std::string_view kLists[] = {"/v1/dependencies", "/v1/limits", "/v1/instances",
+                                                "/v1/events",       "/v1/audit",  "/v1/sizing"};
+  return reads && std::find(std::begin(kLists), std::end(kLists), request.path) != std::end(kLists);
+}
+
+std::string ElsewhereMembers(const std::vector<ControllerView::ShardFacts>& shards) {
   Json elsewhere = Json::array();
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (!shards[i].self) elsewhere.push_back({{"shard", i}, {"api", shards[i].leader.api}});
   }
-  const bool object = response.status == 200 && response.content_type == "application/json" &&
-                      response.body.size() > 2 && response.body.back() == '}';
-  if (elsewhere.empty() || !object) return;
+  if (elsewhere.empty()) return "";
+  return absl::StrCat("\"partial\":true,\"elsewhere\":", elsewhere.dump());
+}
+
+void AddElsewhere(const std::vector<ControllerView::ShardFacts>& shards, const HttpRequest& request,
+                  HttpResponse& response) {
+  const std::string members = ElsewhereMembers(shards);
+  if (members.empty()) return;
+  if (response.status == 204) {
+    response.status = 200;
+    response.content_type = "application/json";
+    response.body = absl::StrCat("{", members, "}");
+    return;
+  }
+  const bool missed = response.status == 404 && response.problem.has_value();
+  if (missed) {
+    RenderProblem(request, response);
+    response.problem.reset();
+  }
+  const bool found = response.status == 200 && response.content_type == "application/json";
+  const bool object = response.body.size() > 2 && response.body.back() == '}';
+  if (!(found || missed) || !object) return;
   response.body.pop_back();
-  absl::StrAppend(&response.body, ",\"partial\":true,\"elsewhere\":", elsewhere.dump(), "}");
+  absl::StrAppend(&response.body, ",", members, "}");
 }
 
 }  // namespace plimsoll::internal

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "api/http/src/shard_views.h"
 
 namespace plimsoll::internal {
 namespace {
@@ -119,8 +120,15 @@ void WatchFeed::TellConfig(const std::string& hash) {
   if (told_ != nullptr) hub_.Publish({ConfigFrame(hash)});
 }
 
+// What is not led here is not told. One dependency is asked of who leads it.
+std::string WatchFeed::Greeting(const WatchFilter& filter) const {
+  if (!filter.dependency.empty()) return "";
+  const std::string elsewhere = ElsewhereMembers(controller_.shards());
+  return elsewhere.empty() ? "" : absl::StrCat("event: partial\ndata: {", elsewhere, "}\n\n");
+}
+
 HttpResponse WatchFeed::Stream(const WatchFilter& filter, const std::string& last_id) {
-  auto stream = hub_.Open(filter, last_id, clock_.Now());
+  auto stream = hub_.Open(filter, last_id, clock_.Now(), Greeting(filter));
   if (!stream.ok()) return Refuse(stream.status());
   HttpResponse response;
   response.content_type = "text/event-stream";

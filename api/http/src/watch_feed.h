@@ -34,6 +34,7 @@ class WatchFeed {
  private:
   void Begin(std::function<void()> then);
   void Tell(const std::shared_ptr<const Snapshot>& snapshot, const std::vector<LogEvent>& events);
+  std::string Greeting(const WatchFilter& filter) const;
   HttpResponse Stream(const WatchFilter& filter, const std::string& last_id);
   TimeBase Time() const { return {clock_.Now(), clock_.WallTime()}; }
 

@@ -25,8 +25,8 @@ WatchHub::WatchHub(std::string start, int watchers_max)
     : start_(std::move(start)), watchers_max_(watchers_max) {}
 
 absl::StatusOr<std::shared_ptr<BodyStream>> WatchHub::Open(const WatchFilter& filter,
-                                                           const std::string& last_id,
-                                                           Instant now) {
+                                                           const std::string& last_id, Instant now,
+                                                           const std::string& greeting) {
   now_ = now;
   if (ended_) return absl::UnavailableError("this controller is stopping; go to the next one");
   if (!IsWanted(now)) ForgetMissed();
@@ -52,6 +52,7 @@ absl::StatusOr<std::shared_ptr<BodyStream>> WatchHub::Open(const WatchFilter& fi
   // Where a resumed stream goes on is told by what it missed.
   stream->Push(MakePiece(last_id.empty() ? absl::StrCat("retry: 2000\nid: ", IdOf(last_), "\n\n")
                                          : "retry: 2000\n\n"));
+  if (!greeting.empty()) stream->Push(MakePiece(greeting));
   std::vector<BodyStream::Piece> missed;
   for (std::size_t i = ring_.size() - static_cast<std::size_t>(last_ - from); i < ring_.size();
        ++i) {

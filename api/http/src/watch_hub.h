@@ -46,10 +46,12 @@ class WatchHub {
   // `start` tells the ids of this process from those of others.
   WatchHub(std::string start, int watchers_max);
 
-  // A new stream, which first gets what was missed since `last_id`, if that is not empty. Returns
-  // kResourceExhausted if there are too many, kOutOfRange if what was missed is not known any more.
+  // A new stream, which first gets `greeting`, whole frames without an id, if that is not empty,
+  // and what was missed since `last_id`, if that is not. Returns kResourceExhausted if there are
+  // too many, kOutOfRange if what was missed is not known any more.
   absl::StatusOr<std::shared_ptr<BodyStream>> Open(const WatchFilter& filter,
-                                                   const std::string& last_id, Instant now);
+                                                   const std::string& last_id, Instant now,
+                                                   const std::string& greeting = "");
   void Publish(std::vector<WatchFrame> frames);
   // Keeps idle streams alive. To be called more often than kBeat.
   void Beat(Instant now);

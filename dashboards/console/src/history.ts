@@ -1,6 +1,5 @@
 // What happened lately, by dependency: the controller's history, or, where it keeps none, what this
 // page has seen itself.
-import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Answer, Problem, get, query } from './api';
 import { Resource, useReader } from './resource';
@@ -14,24 +13,6 @@ export interface History {
   times: number[]; // seconds since 1970
   columns: Record<string, (number | null)[]>;
   seen: boolean; // by this page only
-}
-
-// Calls per second by the newest step of the history, whatever they were refused for. The status of a
-// dependency knows the last window only, and counts what met a full limit, not those that waited in vain.
-export interface Rates { refused: number; admitted: number }
-const newest = signal<Record<string, Partial<Rates>>>({});
-
-export function ratesOf(d: Dependency): Rates {
-  const { refused, admitted } = newest.value[d.name] ?? {};
-  return { refused: Math.max(d.status.rejected_per_second, refused ?? 0), admitted: admitted ?? d.status.admitted_per_second ?? 0 };
-}
-
-function noteRates(name: string, columns: Timeseries['columns']): void {
-  const before = newest.value[name];
-  const rates = { ...before };
-  if (columns.rejected_rate) rates.refused = columns.rejected_rate.at(-1) ?? 0;
-  if (columns.admitted_rate) rates.admitted = columns.admitted_rate.at(-1) ?? 0;
-  if (rates.refused !== before?.refused || rates.admitted !== before?.admitted) newest.value = { ...newest.value, [name]: rates };
 }
 
 const SEEN_MAX = 1800;
@@ -78,7 +59,6 @@ async function read(dependency: string, metrics: string[], minutes: number, etag
   try {
     const answer = await get<Timeseries>(`/v1/timeseries${query({ dependency, metric: metrics.join(','), since })}`, etag);
     served = true;
-    if (!answer.unchanged) noteRates(dependency, answer.data.columns);
     return answer.unchanged ? { ...answer, data: undefined as unknown as History } : { ...answer, data: fromAnswer(answer.data) };
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 404) throw error;

@@ -5,6 +5,7 @@ import { controllerVariables, K, quantile, RATE, rate, ratio } from './queries.t
 const one = (metric: string) => `plimsoll_controller_${metric}{${K}}`;
 const perSecond = (metric: string) => rate(`plimsoll_controller_${metric}`, K);
 const byDependency = (metric: string) => `max by (dependency) (${one(metric)})`;
+const shards = `max by (shard) (${one('shard_has_leader')})`;
 const both = (metric: string): [string, string][] =>
   [[quantile(0.5, `plimsoll_controller_${metric}`, K), 'p50'], [quantile(0.99, `plimsoll_controller_${metric}`, K), 'p99']];
 
@@ -14,7 +15,8 @@ export const controller = dashboard('plimsoll-controller', 'Controller',
   .annotation(annotation('Configuration', 'green',
     `changes(plimsoll_controller_config_last_reload_success_timestamp_seconds{${K}}${RATE}) > 0`, '{{instance}} read its configuration'))
   .withRow(row('Now'))
-  .withPanel(stat('Leaders', 'Must be 1.', 'short', [`sum(${one('leader')})`], [[null, 'red'], [1, 'green'], [2, 'red']]))
+  .withPanel(stat('Leaders', 'Of each shard: must be 1. Without shards: of all.', 'short',
+    [`(${ratio(`sum(${one('shards_owned')})`, `count(${shards})`)}) or sum(${one('leader')})`], [[null, 'red'], [1, 'green'], [1.001, 'red']]))
   .withPanel(stat('Sessions', 'Open agent sessions.', 'short', [`sum(${one('sessions')})`]))
   .withPanel(stat('Expired agents', 'Agents dropped for silence in the last step.', 'short',
     [`sum(increase(plimsoll_controller_instances_expired_total{${K}}${RATE}))`], [[null, 'green'], [1, 'orange']]))
@@ -23,6 +25,11 @@ export const controller = dashboard('plimsoll-controller', 'Controller',
   .withPanel(stat('Overrides', 'Overrides in force.', 'short', [`sum(${one('overrides')})`], [[null, 'green'], [1, 'orange']]))
   .withPanel(stat('Learning', 'Dependencies whose shares are not raised yet, because the state was lost.', 'short',
     [`sum(${one('learning')})`], [[null, 'green'], [1, 'orange']]))
+  .withRow(row('Leadership'))
+  .withPanel(stacked(graph('Shards led', 'By controller; without shards 1 for the leader.', 'short',
+    [`sum by (instance) (${one('shards_owned')})`, '{{instance}}'])))
+  .withPanel(graph('Shards without a leader', 'No controller leads them or knows who does.', 'short',
+    [`count(${shards} == 0) or vector(0)`, 'no leader']))
   .withRow(row('Agents'))
   .withPanel(graph('Sessions', 'Open sessions, and sync requests that are being held.', 'short',
     [`sum(${one('sessions')})`, 'sessions'], [`sum(${one('held_syncs')})`, 'held syncs']))

@@ -13,7 +13,9 @@
 namespace plimsoll::internal {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 MetricsInput SampleInput() {
   MetricsInput input;
@@ -25,6 +27,9 @@ MetricsInput SampleInput() {
   input.process = ReadProcessFacts();
   input.version = "0.1.0";
   input.config_hash = "f00d";
+  input.shards.resize(3);
+  input.shards[0] = {true, Epoch(7), {"a", "http://a:7481", "http://a:7480"}};
+  input.shards[1].leader = {"b", "http://b:7481", "http://b:7480"};
   return input;
 }
 
@@ -45,6 +50,21 @@ TEST(MetricsExporter, EveryLineBelongsToAFamilyOfTheCatalogue) {
     EXPECT_EQ(page.helps.at(info.name), info.help) << info.name;
   }
   for (const auto& [family, type] : page.types) EXPECT_TRUE(catalogue.contains(family)) << family;
+}
+
+// Led here, led elsewhere, led by nobody.
+TEST(MetricsExporter, AShardThatNobodyIsKnownToLeadSaysSo) {
+  MetricsInput input = SampleInput();
+  const std::string page = ExportMetrics(input);
+  EXPECT_THAT(page, HasSubstr("\nplimsoll_controller_shard_has_leader{shard=\"0\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("\nplimsoll_controller_shard_has_leader{shard=\"1\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("\nplimsoll_controller_shard_has_leader{shard=\"2\"} 0\n"));
+  input.shards[0] = {true, Epoch(7), {}};
+  EXPECT_THAT(ExportMetrics(input),
+              HasSubstr("\nplimsoll_controller_shard_has_leader{shard=\"0\"} 1\n"))
+      << "who leads it knows that, whatever it has seen of the store";
+  input.shards.clear();
+  EXPECT_THAT(ExportMetrics(input), Not(HasSubstr("plimsoll_controller_shard_has_leader{")));
 }
 
 // {plane="api",code="200"} as pairs.

@@ -123,6 +123,12 @@ TEST_F(OperatorPlaneTest, OfSeveralShardsItAnswersForThoseThatItLeads) {
   EXPECT_EQ(status["shards"][1 - own]["owner"], "http://b:7480");
   EXPECT_EQ(status["shards"][1 - own]["epoch"], nullptr);
 
+  const HttpResponse nobody = Ask("/v1/instances/nobody");
+  EXPECT_EQ(nobody.status, 404);
+  EXPECT_EQ(Json::parse(nobody.body)["elsewhere"], list["elsewhere"]);
+  const HttpResponse event = Ask(absl::StrCat("/v1/events/", 1 - shard, ".7-1"));
+  EXPECT_EQ(event.status, 307);
+
   shards[own].self = false;
   const HttpResponse sent = Ask("/v1/dependencies/" + name + "?x=1");
   EXPECT_EQ(sent.status, 307);

@@ -150,13 +150,64 @@ TEST(ShardViewsTest, ListsSayWhatIsElsewhere) {
   shards[1].leader.api = "http://b:7480";
   HttpResponse response;
   response.body = R"({"items":[]})";
-  AddElsewhere(shards, response);
+  AddElsewhere(shards, {}, response);
   EXPECT_EQ(Json::parse(response.body), Json::parse(R"({"items": [], "partial": true,
       "elsewhere": [{"shard": 1, "api": "http://b:7480"}]})"));
   shards[1].self = true;
   response.body = R"({"items":[]})";
-  AddElsewhere(shards, response);
+  AddElsewhere(shards, {}, response);
   EXPECT_EQ(response.body, R"({"items":[]})");
+}
+
+TEST(ShardViewsTest, AnEventIsAskedOfTheLeaderOfItsShard) {
+  const auto of = [](const std::string& path) {
+    HttpRequest request;
+    request.path = path;
+    return ShardAskedFor(request, 4).value_or(-1);
+  };
+  EXPECT_EQ(of("/v1/events/3.1764-17"), 3);
+  EXPECT_EQ(of("/v1/events/4.1764-17"), -1);
+  EXPECT_EQ(of("/v1/events/-1.1764-17"), -1);
+  EXPECT_EQ(of("/v1/events/1764-17"), -1);
+  EXPECT_EQ(of("/v1/events"), -1);
+  EXPECT_EQ(of("/v1/dependencies/db"), ShardOf(DependencyId("db"), 4));
+}
+
+TEST(ShardViewsTest, WhatIsAboutAnInstanceIsDoneForWhatIsLedHereAndSaysSo) {
+  const auto partial = [](const std::string& method, const std::string& path) {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    return IsPartial(request);
+  };
+  EXPECT_TRUE(partial("DELETE", "/v1/instances/shop-0"));
+  EXPECT_TRUE(partial("GET", "/v1/instances/shop-0"));
+  EXPECT_TRUE(partial("GET", "/v1/instances"));
+  EXPECT_FALSE(partial("DELETE", "/v1/instances"));
+  EXPECT_FALSE(partial("GET", "/v1/status"));
+
+  std::vector<ControllerView::ShardFacts> shards(2);
+  shards[0].self = true;
+  HttpResponse done;
+  done.status = 204;
+  AddElsewhere(shards, {}, done);
+  EXPECT_EQ(done.status, 200);
+  EXPECT_EQ(done.body, R"({"partial":true,"elsewhere":[{"shard":1,"api":""}]})");
+  HttpResponse missed = ProblemResponse(404, "NOT_FOUND", "there is no instance 'shop-0'");
+  AddElsewhere(shards, {}, missed);
+  EXPECT_EQ(missed.status, 404);
+  EXPECT_EQ(Json::parse(missed.body)["code"], "NOT_FOUND");
+  EXPECT_EQ(Json::parse(missed.body)["partial"], true);
+  EXPECT_EQ(Json::parse(missed.body)["elsewhere"].size(), 1U);
+  HttpResponse refused = ProblemResponse(403, "PERMISSION_DENIED", "no");
+  AddElsewhere(shards, {}, refused);
+  RenderProblem({}, refused);
+  EXPECT_FALSE(Json::parse(refused.body).contains("partial"));
+  shards[1].self = true;
+  HttpResponse all;
+  all.status = 204;
+  AddElsewhere(shards, {}, all);
+  EXPECT_EQ(all.status, 204);
 }
 
 // Plans nothing, and keeps what it was asked for.

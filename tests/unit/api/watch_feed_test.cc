@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class SettableClock final : public Clock {
@@ -44,7 +45,9 @@ class FakeController final : public ControllerView {
                  std::function<void(absl::StatusOr<std::vector<std::string>>)> /*then*/) override {}
   std::string Metrics(std::shared_ptr<const Snapshot> /*snapshot*/) override { return ""; }
   bool shutting_down() const override { return false; }
+  std::vector<ShardFacts> shards() const override { return who_leads_shards; }
 
+  std::vector<ShardFacts> who_leads_shards;
   Snapshot snapshot = SampleSnapshot();
   EventLog log{Epoch(7), 5000};
   int looks = 0;
@@ -69,8 +72,15 @@ class WatchFeedTest : public ::testing::Test {
     feed_.Open(routed, exchange);
     EXPECT_TRUE(exchange->replied());
     HttpResponse response = exchange->TakeResponse();
-    if (response.stream) response.stream->Take();
+    begin_.clear();
+    if (response.stream) begin_ = response.stream->Take();
     return response;
+  }
+  // What the last stream began with.
+  std::string Begin() const {
+    std::string begin;
+    for (const BodyStream::Piece& piece : begin_) begin += *piece;
+    return begin;
   }
 
   std::vector<Told> Look(BodyStream& stream) {
@@ -94,10 +104,30 @@ class WatchFeedTest : public ::testing::Test {
     controller_.log.Append(event);
   }
 
+  std::vector<BodyStream::Piece> begin_;
   SettableClock clock_;
   FakeController controller_;
   WatchFeed feed_{controller_, clock_, 2};
 };
+
+TEST_F(WatchFeedTest, AStreamBeginsWithWhatItDoesNotTell) {
+  Open().stream->Close(false);
+  EXPECT_THAT(Begin(), Not(HasSubstr("partial")));
+  controller_.who_leads_shards.resize(2);
+  controller_.who_leads_shards[0].self = true;
+  controller_.who_leads_shards[1].leader.api = "http://b:7480";
+  const std::string frame =
+      "event: partial\n"
+      R"(data: {"partial":true,"elsewhere":[{"shard":1,"api":"http://b:7480"}]})"
+      "\n\n";
+  Open("config").stream->Close(false);
+  EXPECT_THAT(Begin(), HasSubstr("\n\n" + frame));
+  Open("", "db").stream->Close(false);
+  EXPECT_THAT(Begin(), Not(HasSubstr("partial"))) << "who leads it tells all about it";
+  controller_.who_leads_shards[1].self = true;
+  Open().stream->Close(false);
+  EXPECT_THAT(Begin(), Not(HasSubstr("partial")));
+}
 
 TEST_F(WatchFeedTest, AsLongAsNobodyListensTheCoreIsNotAsked) {
   feed_.Poll();

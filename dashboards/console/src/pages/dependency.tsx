@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { query } from '../api';
 import { Bounds, Chart, Line, Marker, QuotaBefore } from '../chart';
 import { clock, count, percent, rate, seconds, setting, words } from '../format';
-import { History, METRICS, known, ratesOf, tail, useHistory, useRemember } from '../history';
+import { History, METRICS, known, tail, useHistory, useRemember } from '../history';
 import { useAll, useResource } from '../resource';
 import { eventHref, href, place, setQuery } from '../router';
 import { Change, Health, Message, Mode, PageHead, Panel, Show, Stat } from '../ui';
@@ -137,7 +137,7 @@ function Summary({ d }: { d: Dependency }) {
   return (
     <dl class="stats">
       <Stat label="In flight" value={<>{count(s.in_flight)}{enforced && <span class="unit"> / {count(s.enforced)}</span>}</>} note={enforced ? `${percent(s.in_flight, s.enforced)} of the limit` : 'no limit enforced'} />
-      <Stat label={enforced ? 'Refused' : 'Would be refused'} value={<>{rate(s.rejected_per_second)}<span class="unit">/s</span></>} note={`${rate(s.admitted_per_second)}/s admitted`} tone={enforced && s.rejected_per_second > 0 ? 'bad' : ''} />
+      <Stat label={enforced ? 'Refused' : 'Would be refused'} value={<>{rate(s.rejected_per_second)}<span class="unit">/s</span></>} note={`${rate(s.admitted_per_second ?? 0)}/s admitted`} tone={enforced && s.rejected_per_second > 0 ? 'bad' : ''} />
       <Stat label="Latency p99" value={seconds(s.latency_p99_seconds)} note={`baseline ${seconds(s.baseline_latency_seconds)}`} />
       <Stat label="Quota" value={d.quota ? count(d.quota.capacity) : 'none'} note={d.quota ? <a href={href('quota')}>reserved {count(s.reserved)}, wanted {count(s.wanted)}</a> : `wanted ${count(s.wanted)}`} tone={d.quota && s.reserved > d.quota.capacity ? 'bad' : ''} />
       <Stat label="Instances" value={count(s.instances)} note={s.instances === 0 ? 'none has joined' : s.not_enforcing ? `${s.not_enforcing} not enforcing` : 'all enforcing'} />
@@ -163,10 +163,7 @@ export function DependencyPage({ name }: { name: string }) {
   return (
     <>
       <PageHead title={name} sub={dependency.data?.description} paths={[path, `/v1/limits${query({ dependency: name })}`, `/v1/timeseries${query({ dependency: name })}`, eventsPath]} />
-      <Show of={dependency}>{(found: Dependency) => {
-        const { refused, admitted } = ratesOf(found);
-        const d = { ...found, status: { ...found.status, rejected_per_second: refused, admitted_per_second: admitted } };
-        return (
+      <Show of={dependency}>{(d: Dependency) => (
         <>
           <Summary d={d} />
           <Why d={d} rows={rows} chosen={place.value.query.get('instance') ?? ''} />
@@ -186,8 +183,7 @@ export function DependencyPage({ name }: { name: string }) {
             </div>
           </div>
         </>
-        );
-      }}</Show>
+      )}</Show>
     </>
   );
 }

@@ -17,8 +17,9 @@ export function Evict({ row, all, close }: { row: LimitRow; all: LimitRow[]; clo
     setBusy(true);
     setProblem(undefined);
     try {
-      await request('DELETE', `/v1/instances/${encodeURIComponent(row.instance_id)}${query({ service: row.service })}`);
-      close(`${row.instance_id} of ${row.service} is evicted; its share stays reserved until its holds end.`);
+      const { data } = await request<{ partial?: boolean } | undefined>('DELETE', `/v1/instances/${encodeURIComponent(row.instance_id)}${query({ service: row.service })}`);
+      const where = data?.partial ? ' from the shards that this controller leads; plimsoll evict does it for all' : '';
+      close(`${row.instance_id} of ${row.service} is evicted${where}; its share stays reserved until its holds end.`);
     } catch (error) {
       setProblem(error as Problem);
       setBusy(false);

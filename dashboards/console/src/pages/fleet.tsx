@@ -1,6 +1,6 @@
 import { curl } from '../api';
 import { age, count, percent, rate, seconds, words } from '../format';
-import { ratesOf, tail, useHistory, useRemember } from '../history';
+import { tail, useHistory, useRemember } from '../history';
 import { Resource, useAll } from '../resource';
 import { dependencyHref, href } from '../router';
 import { Spark } from '../spark';
@@ -29,7 +29,7 @@ function DependencySpark({ d }: { d: Dependency }) {
 
 // Calls that are refused in earnest: those of a dependency that is only observed pass.
 function refusedOf(d: Dependency): number {
-  return d.mode === 'ENFORCE' ? ratesOf(d).refused : 0;
+  return d.mode === 'ENFORCE' ? d.status.rejected_per_second : 0;
 }
 
 // Refusals first, then unmet demand, then use.
@@ -46,7 +46,7 @@ function guess(d: Dependency): string | null {
 }
 
 function refusedCell(d: Dependency) {
-  const refused = ratesOf(d).refused;
+  const refused = d.status.rejected_per_second;
   const { breaker } = d.status;
   const open = breaker && breaker.state !== 'CLOSED';
   if (!(refused > 0) && !open) return <span class="faint">0</span>;

@@ -17,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr char kFirstPage[] = "GET /v1/dependencies?page_size=1000";
@@ -281,6 +282,82 @@ TEST_F(CommandLineTest, AListIsMadeOfWhatAllControllersLead) {
   ASSERT_EQ(all["elsewhere"].size(), 2U) << all;
   EXPECT_EQ(all["elsewhere"][0]["shard"], 3);
   EXPECT_EQ(all["elsewhere"][1]["why"], "nobody leads it now");
+}
+
+// A controller that leads some of three shards, and knows who leads the others.
+std::string Elsewhere(const std::vector<std::pair<int, std::string>>& shards) {
+  Json elsewhere = Json::array();
+  for (const auto& [shard, api] : shards) elsewhere.push_back({{"shard", shard}, {"api", api}});
+  return Json{{"code", "NOT_FOUND"}, {"partial", true}, {"elsewhere", elsewhere}}.dump();
+}
+
+constexpr char kEvict[] = "DELETE /v1/instances/shop-0";
+constexpr char kEvictAtB[] = "DELETE http://b:7480/v1/instances/shop-0";
+constexpr char kEvictAtC[] = "DELETE http://c:7480/v1/instances/shop-0";
+
+TEST_F(CommandLineTest, AnInstanceIsEvictedByAllThatLead) {
+  rest().Answer(kEvict, 404, Elsewhere({{1, "http://b:7480"}, {2, "http://c:7480"}}));
+  rest().Answer(kEvictAtB, 200, Elsewhere({{0, "http://a:7480"}, {2, "http://c:7480"}}));
+  rest().Answer(kEvictAtC, 404, Elsewhere({{0, "http://a:7480"}, {1, "http://b:7480"}}));
+  EXPECT_EQ(Run({"evict", "shop-0"}), kExitFine) << error();
+  EXPECT_THAT(rest().requests(), SizeIs(3));
+  EXPECT_THAT(out(), HasSubstr("shop-0: evicted"));
+}
+
+TEST_F(CommandLineTest, AnInstanceThatNoControllerKnowsIsNotFound) {
+  rest().Answer(kEvict, 404, Elsewhere({{1, "http://b:7480"}}));
+  rest().Answer(kEvictAtB, 404, Elsewhere({{0, "http://a:7480"}}));
+  EXPECT_EQ(Run({"evict", "shop-0"}), kExitNotFound);
+}
+
+// A shard moves while they are asked, to one that has been asked, by another address.
+TEST_F(CommandLineTest, EvictionFollowsAShardThatMoves) {
+  rest().Answer(kEvict, 200, Elsewhere({{1, "http://b:7480"}, {2, "http://b:7480"}}));
+  rest().Answer(kEvictAtB, 200, Elsewhere({{0, "http://a:7480"}, {2, "http://c:7480"}}));
+  rest().Answer(kEvictAtC, 200, Elsewhere({{0, "http://a:7480"}, {1, "http://b:7480"}}));
+  EXPECT_EQ(Run({"evict", "shop-0"}), kExitFine) << error();
+  EXPECT_EQ(rest().last(), kEvictAtC);
+}
+
+TEST_F(CommandLineTest, EvictionThatMissesAShardSaysWhich) {
+  rest().Answer(kEvict, 200, Elsewhere({{1, ""}, {2, "http://b:7480"}}));
+  rest().Answer(kEvictAtB, 200, Elsewhere({{0, "http://a:7480"}, {1, ""}}));
+  EXPECT_EQ(Run({"evict", "shop-0"}), kExitUnreachable);
+  EXPECT_THAT(error(), HasSubstr("shop-0 is evicted, but not from all shards; try again when they "
+                                 "are led (shard 1: nobody leads it now)"));
+  EXPECT_THAT(out(), IsEmpty());
+}
+
+// A controller of before says nothing of shards: it is taken for the leader of its own only.
+TEST_F(CommandLineTest, EvictionBelievesNoMoreThanItWasTold) {
+  rest().Answer(kEvict, 200, Elsewhere({{1, "http://b:7480"}, {2, "http://c:7480"}}));
+  rest().Answer(kEvictAtB, 204, "");
+  rest().Answer(kEvictAtC, 503, R"({"code":"STORE_UNAVAILABLE","detail":"no etcd"})");
+  EXPECT_EQ(Run({"evict", "shop-0"}), kExitUnreachable);
+  EXPECT_THAT(error(), HasSubstr("(shard 2: no etcd"));
+  EXPECT_THAT(error(), Not(HasSubstr("shard 1")));
+}
+
+TEST_F(CommandLineTest, AnInstanceIsLookedForAtAllThatLead) {
+  rest().Answer("GET /v1/instances/shop-0", 404, Elsewhere({{1, "http://b:7480"}}));
+  rest().Answer("GET http://b:7480/v1/instances/shop-0", 200,
+                R"({"instance_id":"shop-0","service":"shop","partial":true,"elsewhere":[]})");
+  EXPECT_EQ(Run({"get", "instances", "shop-0", "-o", "name"}), kExitFine) << error();
+  EXPECT_EQ(out(), "shop-0\n");
+}
+
+TEST_F(CommandLineTest, WatchSaysOnceWhatItDoesNotFollow) {
+  const std::string partial =
+      "event: partial\ndata: " + Elsewhere({{1, "http://b:7480"}, {2, ""}}) + "\n\n";
+  rest().Stream({partial, "event: quota\ndata: {}\n\n"});
+  rest().Stream({partial, "event: quota\ndata: {}\n\n"});
+  EXPECT_EQ(Run({"watch", "--count", "2"}), kExitFine);
+  EXPECT_EQ(out(),
+            "{\"event\":\"quota\",\"id\":\"\",\"data\":{}}\n"
+            "{\"event\":\"quota\",\"id\":\"\",\"data\":{}}\n");
+  EXPECT_EQ(error(),
+            "only changes in the shards that this controller leads are told; the others are led by "
+            "http://b:7480, nobody now: follow them with --addr\n");
 }
 
 TEST_F(CommandLineTest, DescribeTellsSettingsLimitsAndEvents) {
