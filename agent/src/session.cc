@@ -359,12 +359,16 @@ void Session::Fail(Instant now) {
   backoff_ = std::min(backoff_ * 2, options_.backoff_max);
 }
 
-// Another one reigns, and will answer: only the jitter that keeps a fleet apart.
+// Another one reigns, and will answer: only the jitter that keeps a fleet apart, also if that one
+// was silent before, for whoever takes over from it is found out by asking on. While nobody is
+// named, nobody may reign for long: as if there had been no answer.
 void Session::GoToLeader(std::optional<std::size_t> leader, Instant now) {
+  if (!leader.has_value()) return Fail(now);
   const std::size_t asked = controller_;
   backoff_ = options_.backoff_min;
   Fail(now);
-  if (leader.has_value() && *leader != asked) controller_ = *leader;
+  backoff_ = options_.backoff_min;
+  if (*leader != asked) controller_ = *leader;
 }
 
 void Session::Succeed(Instant next_at) {
