@@ -359,11 +359,18 @@ void Session::Fail(Instant now) {
   backoff_ = std::min(backoff_ * 2, options_.backoff_max);
 }
 
-// Another one reigns, and will answer: only the jitter that keeps a fleet apart.
+// Another one reigns, and will answer: only the jitter that keeps a fleet apart, also if that one
+// was silent before, for whoever takes over from it is found out by asking on. While nobody is
+// named the pauses grow, but once a round and to half: who reigns again must be found before leases
+// end.
 void Session::GoToLeader(std::optional<std::size_t> leader, Instant now) {
   const std::size_t asked = controller_;
-  backoff_ = options_.backoff_min;
+  if (leader.has_value()) backoff_ = options_.backoff_min;
+  const absl::Duration pause = std::min(backoff_, options_.backoff_max / 2);
+  backoff_ = pause;
   Fail(now);
+  const bool round = controller_ == 0;
+  if (leader.has_value() || !round) backoff_ = pause;
   if (leader.has_value() && *leader != asked) controller_ = *leader;
 }
 

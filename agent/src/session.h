@@ -65,7 +65,7 @@ class Session {
   void OnSynced(const SyncAnswer& answer, Instant now);
   void OnReleased(Instant now);
   // `leader` is the index of the address that the refusal named as the leader's, if it is one of
-  // those there are: no other is believed.
+  // those there are: no other is believed. Without it the pauses grow, slowly.
   void OnRefused(const Refusal& refusal, Instant now,
                  std::optional<std::size_t> leader = std::nullopt);
   // No answer, or none that could be understood.

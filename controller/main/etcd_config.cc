@@ -1,5 +1,7 @@
 #include "controller/main/etcd_config.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -49,6 +51,9 @@ void CheckPair(const std::string& one, const std::string& other, const char* nam
   if (one.empty() == other.empty()) return;
   faults.Add("/state/etcd", absl::StrCat(names, " belong together: give both, or neither"));
 }
+
+// As agents have it (SessionOptions::answer_timeout).
+constexpr absl::Duration kAgentPatience = absl::Seconds(1);
 
 }  // namespace
 
@@ -116,6 +121,11 @@ void CheckEtcd(const EtcdSettings& settings, const AdvertiseSettings& advertise,
   }
   CheckFindable("agents", advertise.agents, server.agents, faults);
   CheckFindable("api", advertise.api, server.api, faults);
+}
+
+// The rest of the lease: an answer that is lost, one that an agent waits for in vain, the election.
+absl::Duration UnheardAfter(const CoreOptions& core) {
+  return std::max(kAgentPatience, (core.lease - core.hold_max) / 6);
 }
 
 absl::StatusOr<std::string> LoadEtcdPassword(const EtcdSettings& settings) {

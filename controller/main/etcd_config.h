@@ -39,6 +39,11 @@ void ReadAdvertise(MapReader advertise, AdvertiseSettings& settings, Faults& fau
 void CheckEtcd(const EtcdSettings& settings, const AdvertiseSettings& advertise,
                const ServerOptions& server, const CoreOptions& core, Faults& faults);
 
+// How long after the last answer a leader that no agent asks any more hands over: as long as an
+// agent waits for an answer that is late, and longer where leases allow for it, so that all is over
+// before they end.
+absl::Duration UnheardAfter(const CoreOptions& core);
+
 // The password in the file, without the line's end; empty if none is named. Errors say which file.
 absl::StatusOr<std::string> LoadEtcdPassword(const EtcdSettings& settings);
 

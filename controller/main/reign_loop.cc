@@ -10,6 +10,18 @@ namespace {
 // Without agents it is the lease alone that tells of the end: looked at this often.
 constexpr absl::Duration kLookAtLease = absl::Milliseconds(200);
 
+const char* Describe(ReignLoop::Reason reason) {
+  switch (reason) {
+    case ReignLoop::Reason::kUneven:
+      return "handing over to a controller that leads less";
+    case ReignLoop::Reason::kUnheard:
+      return "handing over: no agent is heard any more, so none may reach this controller";
+    case ReignLoop::Reason::kStillUnheard:
+      break;
+  }
+  return "handing over: still no agent is heard";
+}
+
 }  // namespace
 
 ReignLoop::ReignLoop(Leadership& leadership, Server& server, Parts parts, const Logger& logger,
@@ -33,10 +45,15 @@ void ReignLoop::Deposed(const std::string& why, std::optional<Epoch> seen) {
   changed_.NotifyAll();
 }
 
-void ReignLoop::HandOver() {
+void ReignLoop::HandOver(Reason reason) {
   const MutexLock lock(mutex_);
-  if (!reigns_) return;
-  logger_.Info("handing over to a controller that leads less", Fields({}));
+  if (!reigns_ || ends_) return;
+  if (reason == Reason::kStillUnheard && succeeds_itself_) return;
+  if (reason == Reason::kUneven) {
+    logger_.Info(Describe(reason), Fields({}));
+  } else {
+    logger_.Warning(Describe(reason), Fields({}));
+  }
   ends_ = true;
   changed_.NotifyAll();
 }
@@ -71,7 +88,7 @@ void ReignLoop::Run() {
       return;
     }
     Begin(*won);
-    WaitForEnd();
+    WaitForEnd(*won);
     {
       const MutexLock lock(mutex_);
       if (stop_) return;
@@ -91,8 +108,10 @@ void ReignLoop::Begin(const WonReign& won) {
   server_.Lead(parts_.shard, won.reign, [this, state = won.state] { return parts_.begin(state); });
 }
 
-void ReignLoop::WaitForEnd() {
+void ReignLoop::WaitForEnd(const WonReign& won) {
   const MutexLock lock(mutex_);
+  const std::string& before = won.state.led_before;
+  succeeds_itself_ = before.empty() || before == parts_.api;
   reigns_ = true;
   while (!stop_ && !ends_ && !reign_->over()) changed_.WaitFor(mutex_, kLookAtLease);
   reigns_ = false;

@@ -28,6 +28,14 @@ class ReignLoop {
     std::function<std::unique_ptr<Core>(const StoreState& state)> begin;
     // It is over: what they have set is forgotten.
     std::function<void()> end;
+    // Where this controller's API is found, as others say of it.
+    std::string api = {};
+  };
+  // Why a reign is given up.
+  enum class Reason {
+    kUneven,        // another controller leads less
+    kUnheard,       // agents do not reach this one
+    kStillUnheard,  // likewise, since an earlier reign
   };
 
   // All must outlive the loop. The server must run until Stop() has returned.
@@ -42,8 +50,9 @@ class ReignLoop {
   // The core of the present reign refuses everything.
   void Deposed(const std::string& why, std::optional<Epoch> seen);
   // Gives the reign back in good order, if there is one, so that another controller leads at once;
-  // and stands again, as the leadership allows. Returns at once.
-  void HandOver();
+  // and stands again, as the leadership allows. Not for kStillUnheard if nobody else has led since
+  // the last reign of this controller: there may be nobody else. Returns at once.
+  void HandOver(Reason reason);
   // Stop() will be called: what it would wait for is to end soon. Returns at once.
   void AskToStop();
   // Ends the loop. The server goes on to lead if it does.
@@ -57,7 +66,7 @@ class ReignLoop {
  private:
   void Run();
   void Begin(const WonReign& won);
-  void WaitForEnd();
+  void WaitForEnd(const WonReign& won);
   void Finish();
   // With the shard, if there are several.
   LogFields Fields(LogFields fields) const;
@@ -73,6 +82,7 @@ class ReignLoop {
   CondVar changed_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   bool reigns_ ABSL_GUARDED_BY(mutex_) = false;
+  bool succeeds_itself_ ABSL_GUARDED_BY(mutex_) = false;  // nobody has led in between
   bool ends_ ABSL_GUARDED_BY(mutex_) = false;  // the present reign: deposed, or handed over
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;

@@ -11,12 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/main/config_source.h"
+#include "controller/main/etcd_config.h"
 #include "controller/main/reign_loop.h"
 #include "controller/main/run_log.h"
 #include "controller/main/run_parts.h"
 #include "controller/main/running_access.h"
 #include "controller/main/shard_books.h"
 #include "controller/main/shard_council.h"
+#include "controller/main/stand_back.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/store/etcd_client.h"
 #include "plimsoll/store/etcd_members.h"
@@ -116,7 +118,11 @@ class Books {
 class Elections {
  public:
   Elections(const Config& config, const Logger& logger, const Clock& clock)
-      : config_(config), shards_(config.etcd.shards), logger_(logger), clock_(clock) {}
+      : config_(config),
+        shards_(config.etcd.shards),
+        logger_(logger),
+        clock_(clock),
+        stand_back_(config.etcd.shards, config.core.lease) {}
 
   // Of the server's threads.
   std::optional<Leader> leader(int shard) const {
@@ -125,6 +131,7 @@ class Elections {
   void Deposed(int shard, const std::string& why, std::optional<Epoch> seen) {
     loops_[At(shard)]->Deposed(why, seen);
   }
+  void Hear(Hearing hearing);
 
   // `server` and `books` must run, or live, until it has stopped.
   void Start(Server& server, Books& books, OperatorWord word);
@@ -136,6 +143,11 @@ class Elections {
 
  private:
   static std::size_t At(int shard) { return static_cast<std::size_t>(shard); }
+  bool MayStand(int shard) {
+    // Asked each time: it remembers since when nobody leads.
+    const bool stands = stand_back_.MayStand(shard, clock_.Now());
+    return stands && (council_ == nullptr || council_->MayStand(shard));
+  }
   EtcdStoreOptions StoreOptions(int shard, const Leader& self, OperatorWord word);
   ShardDirectorOptions DirectorOptions(const Leader& self) const;
 
@@ -143,6 +155,7 @@ class Elections {
   const int shards_;
   const Logger& logger_;
   const Clock& clock_;
+  StandBack stand_back_;
   std::vector<std::unique_ptr<Leadership>> leaderships_;
   std::vector<std::unique_ptr<ReignLoop>> loops_;
   std::unique_ptr<ShardCouncil> council_;  // null without shards
@@ -161,7 +174,7 @@ EtcdStoreOptions Elections::StoreOptions(int shard, const Leader& self, Operator
   store.on_trouble = [this, which](const std::string& line) {
     logger_.Warning(absl::StrCat(which, line));
   };
-  if (shards_ > 1) store.may_stand = [this, shard] { return council_->MayStand(shard); };
+  store.may_stand = [this, shard] { return MayStand(shard); };
   return store;
 }
 
@@ -181,7 +194,8 @@ void Elections::Start(Server& server, Books& books, OperatorWord word) {
     council_ = std::make_unique<ShardCouncil>(
         std::make_unique<EtcdMembers>(config_.etcd.prefix, shards_, self, config_.etcd.lease,
                                       make_etcd(), clock_),
-        DirectorOptions(self), [this](int shard) { loops_[At(shard)]->HandOver(); }, clock_);
+        DirectorOptions(self),
+        [this](int shard) { loops_[At(shard)]->HandOver(ReignLoop::Reason::kUneven); }, clock_);
   }
   for (int shard = 0; shard < shards_; ++shard) {
     leaderships_.push_back(MakeEtcdLeadership(StoreOptions(shard, self, word), make_etcd, clock_,
@@ -190,13 +204,27 @@ void Elections::Start(Server& server, Books& books, OperatorWord word) {
         .shard = shard,
         .shards = shards_,
         .begin = [&books, shard](const StoreState& state) { return books.Begin(shard, state); },
-        .end = [&books, shard] { books.End(shard); }};
+        .end = [&books, shard] { books.End(shard); },
+        .api = self.api};
     loops_.push_back(
         std::make_unique<ReignLoop>(*leaderships_.back(), server, parts, logger_, clock_));
   }
   ready_ = true;
   for (const auto& loop : loops_) loop->Start();
   if (council_ != nullptr) council_->Start();
+}
+
+// It gives up all that it leads: what keeps agents from one shard keeps them from all. First it
+// stands back, so that it does not win what it gives up.
+void Elections::Hear(Hearing hearing) {
+  if (hearing == Hearing::kHeardAgain) {
+    stand_back_.Heard();
+    return logger_.Info("agents are heard again: this controller stands as others do");
+  }
+  stand_back_.Unheard(clock_.Now());
+  const ReignLoop::Reason reason =
+      hearing == Hearing::kUnheard ? ReignLoop::Reason::kUnheard : ReignLoop::Reason::kStillUnheard;
+  for (const auto& loop : loops_) loop->HandOver(reason);
 }
 
 void Elections::Stop() {
@@ -237,6 +265,9 @@ absl::Status RunElected(const Config& config, const RunOptions& options,
                                            std::optional<Epoch> seen) {
     elections.Deposed(shard, why, seen);
   };
+  server_options.on_hearing = [&elections](Hearing hearing) { elections.Hear(hearing); };
+  server_options.unheard_after = UnheardAfter(config.core);
+  server_options.hold_max = config.core.hold_max;
   Server server(server_options, clock);
   access.Attach(server);
   if (absl::Status started = StartServer(server); !started.ok()) return started;

@@ -1,5 +1,6 @@
 // Three controllers and three members of etcd, in network namespaces of their own: what a leader
-// may do that the network alone has cut off from etcd, while agents reach it as before.
+// may do that the network alone has cut off from etcd, while agents reach it as before; and what
+// one does that etcd hears, and agents cannot reach.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +78,9 @@ class ElectedNetworkTest : public ::testing::Test {
     return false;
   }
 
+  // Cuts the leader off from agents, and not from etcd: another one leads, and no lease ends.
+  void CutTheLeaderOffFromAgents(Way way);
+
   static constexpr int kControllers = 3;
   static constexpr int kMembersOfEtcd = 3;
   const demo::TemporaryFolder folder_;
@@ -119,6 +123,63 @@ TEST_F(ElectedNetworkTest, ALeaderCutOffFromEtcdAloneGrantsNothingAndAnotherTake
     return plane_->watch().role(former) == "STANDBY";
   }));
   EXPECT_EQ(granted, 0);
+}
+
+void ElectedNetworkTest::CutTheLeaderOffFromAgents(Way way) {
+  const std::unique_ptr<Agent> agent = StartAgent(0, plane_->Urls());
+  Bulkhead& bulkhead = agent->bulkhead("db");
+  ASSERT_TRUE(Until(absl::Seconds(20), [&] { return bulkhead.limit() > kBase; }));
+  int least = kQuota;
+  const auto look = [&] {
+    least = std::min(least, bulkhead.limit());
+    return false;
+  };
+  Until(absl::Seconds(2), look);
+  const int former = plane_->watch().controller().value();
+  const int epochs = plane_->watch().epochs();
+
+  Fault cut{FaultKind::kCutControllerFromAgents, 0, 1, {former}};
+  cut.way = way;
+  ASSERT_TRUE(plane_->Begin(cut).ok());
+  EXPECT_TRUE(Until(absl::Seconds(6), [&] {
+    look();
+    return plane_->watch().controller() != former;
+  })) << "nobody took over within the lease";
+  EXPECT_TRUE(Until(absl::Seconds(3), [&] { return plane_->watch().role(former) == "STANDBY"; }));
+  // Longer than a lease from before could have lasted.
+  Until(absl::Seconds(9), look);
+  EXPECT_GT(least, kBase) << "the limit has stepped down";
+  EXPECT_EQ(bulkhead.stats().stepped_down, 0);
+  EXPECT_EQ(plane_->watch().epochs(), epochs + 1) << "it changed hands once";
+
+  ASSERT_TRUE(plane_->Mend(cut).ok());
+  Until(absl::Seconds(2), look);
+  EXPECT_EQ(plane_->watch().epochs(), epochs + 1) << "and stays where it is";
+  EXPECT_EQ(bulkhead.stats().stepped_down, 0);
+}
+
+TEST_F(ElectedNetworkTest, ALeaderThatNoAgentReachesHandsOverBeforeLeasesEnd) {
+  CutTheLeaderOffFromAgents(Way::kBoth);
+}
+
+TEST_F(ElectedNetworkTest, SoDoesOneWhoseAnswersAreLost) { CutTheLeaderOffFromAgents(Way::kFrom); }
+
+TEST_F(ElectedNetworkTest, SoDoesOneThatIsAskedInVain) { CutTheLeaderOffFromAgents(Way::kTo); }
+
+// All agents end at once, without a word: it changes hands once, and then it stays.
+TEST_F(ElectedNetworkTest, WhenAllAgentsDieTheReignChangesHandsOnceAtMost) {
+  {
+    const std::unique_ptr<Agent> agent = StartAgent(0, plane_->Urls());
+    Bulkhead& bulkhead = agent->bulkhead("db");
+    ASSERT_TRUE(Until(absl::Seconds(20), [&] { return bulkhead.limit() > kBase; }));
+    Until(absl::Seconds(2), [] { return false; });
+    LinkState gone;
+    gone.cut_from = gone.cut_to = true;
+    network_->Set(0, Net::kControl, gone);  // so it cannot say goodbye
+  }
+  const int epochs = plane_->watch().epochs();
+  Until(absl::Seconds(12), [] { return false; });
+  EXPECT_EQ(plane_->watch().epochs(), epochs + 1);
 }
 
 }  // namespace

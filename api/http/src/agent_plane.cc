@@ -71,7 +71,8 @@ HttpResponse ToResponse(const Refusal& refusal, const std::string& leader) {
 
 }  // namespace
 
-AgentPlane::AgentPlane(const std::vector<CoreDriver*>& drivers) : router_({}) {
+AgentPlane::AgentPlane(const std::vector<CoreDriver*>& drivers, UnheardWatch* watch)
+    : watch_(watch), router_({}) {
   for (CoreDriver* driver : drivers) shards_.push_back({count(), driver});
   router_ = Router(Routes());
 }
@@ -221,13 +222,18 @@ void AgentPlane::RefuseBody(const Shard& shard, FieldFaults faults, Exchange& ex
 template <typename Message>
 void AgentPlane::Send(Shard& shard, Message message, const Owner& owner,
                       const ExchangePtr& exchange) {
+  NoteAsked();
   const RequestId request = shard.driver->Send(
       std::move(message), [this, &shard, owner, exchange](const CoreDriver::Body& body) {
+        NoteSettled();
         exchange->Reply(
             std::visit([&](const auto& reply) { return this->Answer(shard, reply, owner); }, body));
       });
   if (!exchange->replied()) {
-    exchange->Hold([driver = shard.driver, request] { driver->Abandon(request); });
+    exchange->Hold([this, driver = shard.driver, request] {
+      NoteSettled();
+      driver->Abandon(request);
+    });
   }
 }
 
@@ -240,11 +246,13 @@ HttpResponse AgentPlane::Answer(Shard& shard, const RegisterAnswer& answer, cons
 
 HttpResponse AgentPlane::Answer(Shard& shard, const SyncAnswer& answer, const Owner& owner) {
   shard.owners.Claim(owner.session, owner.name);
+  if (watch_ != nullptr) watch_->Synced(shard.number, owner.session);
   return ToResponse(answer);
 }
 
 HttpResponse AgentPlane::Answer(Shard& shard, const Released& released, const Owner& owner) {
   shard.owners.Forget(owner.session);
+  if (watch_ != nullptr) watch_->Released(shard.number, owner.session);
   return ToResponse(released);
 }
 

@@ -9,6 +9,7 @@
 #include "api/http/src/core_driver.h"
 #include "api/http/src/router.h"
 #include "api/http/src/session_owners.h"
+#include "api/http/src/unheard_watch.h"
 
 namespace plimsoll::internal {
 
@@ -17,8 +18,9 @@ namespace plimsoll::internal {
 // Confined to the core's thread.
 class AgentPlane final : public HttpService {
  public:
-  // One for each shard. They must outlive the plane, and all exchanges that it has not answered.
-  explicit AgentPlane(const std::vector<CoreDriver*>& drivers);
+  // One for each shard. They must outlive the plane, and all exchanges that it has not answered; so
+  // must `watch`, which is told who is heard, if there is one.
+  explicit AgentPlane(const std::vector<CoreDriver*>& drivers, UnheardWatch* watch = nullptr);
 
   const char* Handle(const HttpRequest& request, const ExchangePtr& exchange) override;
   std::vector<std::pair<const char*, const char*>> labels() const { return router_.labels(); }
@@ -66,8 +68,15 @@ class AgentPlane final : public HttpService {
   HttpResponse Answer(Shard& shard, const Released& released, const Owner& owner);
   HttpResponse Answer(Shard& shard, const Refusal& refusal, const Owner& owner);
   void DropOldOwners(Shard& shard);
+  void NoteAsked() {
+    if (watch_ != nullptr) watch_->Asked();
+  }
+  void NoteSettled() {
+    if (watch_ != nullptr) watch_->Settled();
+  }
   int count() const { return static_cast<int>(shards_.size()); }
 
+  UnheardWatch* const watch_;
   std::vector<Shard> shards_;
   Router router_;
 };

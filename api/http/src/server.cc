@@ -21,6 +21,7 @@
 #include "api/http/src/operator_plane.h"
 #include "api/http/src/seats_view.h"
 #include "api/http/src/shard_seat.h"
+#include "api/http/src/unheard_watch.h"
 
 namespace plimsoll {
 namespace {
@@ -49,7 +50,8 @@ class Server::Impl {
         clock_(clock),
         seats_(MakeSeats(core)),
         view_(seats_, shutting_down_, ViewParts()),
-        agent_plane_(Drivers()),
+        unheard_watch_(options.unheard_after, options.hold_max),
+        agent_plane_(Drivers(), options.on_hearing ? &unheard_watch_ : nullptr),
         operator_plane_(view_, internal::HostCheck(options.api.address, options.api_hosts),
                         {options.version, options.state_mode, options.config_hash, options.revision,
                          options.config_schema},
@@ -60,6 +62,7 @@ class Server::Impl {
         api_listener_(api_loop_, options.api_limits, ServerName(), operator_plane_, api_metrics_,
                       ApiAuthenticator(options.access), clock),
         tick_timer_(core_loop_),
+        watch_timer_(core_loop_),
         poll_timer_(api_loop_),
         change_timer_(api_loop_),
         store_(store) {
@@ -86,6 +89,7 @@ class Server::Impl {
     agent_listener_.Start();
     api_listener_.Start();
     ScheduleTick();
+    if (options_.on_hearing) ScheduleWatch();
     SchedulePoll();
     if (options_.operations != nullptr) ScheduleChangeTick();
     core_thread_ = std::thread([this] { core_loop_.run(); });
@@ -150,6 +154,7 @@ class Server::Impl {
       agent_listener_.Abort();
       ticking_ = false;
       tick_timer_.cancel();
+      watch_timer_.cancel();
     });
     asio::post(api_loop_, [this] {
       api_listener_.Abort();
@@ -254,6 +259,27 @@ class Server::Impl {
     });
   }
 
+  void ScheduleWatch() {
+    watch_timer_.expires_after(absl::ToChronoNanoseconds(internal::UnheardWatch::kLookEvery));
+    watch_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error || !ticking_) return;
+      LookWhoIsHeard();
+      ScheduleWatch();
+    });
+  }
+
+  void LookWhoIsHeard() {
+    bool leads = false;
+    bool store_answers = true;
+    for (const auto& seat : seats_) {
+      if (seat->driver().core() == nullptr) continue;
+      leads = true;
+      store_answers = store_answers && seat->store_answers();
+    }
+    const std::optional<Hearing> hearing = unheard_watch_.Look(clock_.Now(), leads, store_answers);
+    if (hearing.has_value()) options_.on_hearing(*hearing);
+  }
+
   void SchedulePoll() {
     poll_timer_.expires_after(absl::ToChronoNanoseconds(internal::OperatorPlane::kPollPeriod));
     poll_timer_.async_wait([this](const boost::system::error_code& error) {
@@ -286,6 +312,7 @@ class Server::Impl {
   internal::ShardSeats seats_;
   internal::SeatsView view_;
   // Confined to the core's thread while it runs.
+  internal::UnheardWatch unheard_watch_;
   internal::AgentPlane agent_plane_;
   bool ticking_ = true;
   // Confined to the operator plane's thread while it runs.
@@ -296,6 +323,7 @@ class Server::Impl {
   internal::HttpListener agent_listener_;
   internal::HttpListener api_listener_;
   asio::steady_timer tick_timer_;
+  asio::steady_timer watch_timer_;
   asio::steady_timer poll_timer_;
   asio::steady_timer change_timer_;
 

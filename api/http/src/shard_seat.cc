@@ -48,6 +48,7 @@ void ShardSeat::Lead(std::shared_ptr<Reign> reign, std::function<std::unique_ptr
     parts_.on_core([this, number, threads, core] {
       core_threads_ = threads;
       reign_ = number;
+      store_answers_ = true;
       driver_.Lead(std::move(*core));
     });
   });
@@ -111,7 +112,9 @@ void ShardSeat::ReadAudit(int limit,
 ReignThreads::Written ShardSeat::Written(std::int64_t number) {
   return [this, number](WriteId write, absl::Status status) {
     parts_.on_core([this, number, write, status = std::move(status)] {
-      if (number == reign_) driver_.Written(write, status);
+      if (number != reign_) return;
+      store_answers_ = status.ok();
+      driver_.Written(write, status);
     });
   };
 }
@@ -119,7 +122,9 @@ ReignThreads::Written ShardSeat::Written(std::int64_t number) {
 Confirmer::Confirmed ShardSeat::Confirmed(std::int64_t number) {
   return [this, number](ConfirmId confirm, absl::Status status) {
     parts_.on_core([this, number, confirm, status = std::move(status)] {
-      if (number == reign_) driver_.Confirmed(confirm, status);
+      if (number != reign_) return;
+      store_answers_ = status.ok();
+      driver_.Confirmed(confirm, status);
     });
   };
 }

@@ -51,6 +51,8 @@ class ShardSeat final : public ChangeHost {
 
   // Of the core's thread.
   CoreDriver& driver() { return driver_; }
+  // What this reign was last told of its store was no failure.
+  bool store_answers() const { return store_answers_; }
 
   // Of the operator plane's thread. What they are given is called there, too.
   void Commit(WriteBatch batch, std::function<void(absl::Status)> done) override;
@@ -71,6 +73,7 @@ class ShardSeat final : public ChangeHost {
   // Confined to the core's thread while it runs.
   std::shared_ptr<ReignThreads> core_threads_;
   std::int64_t reign_ = 0;
+  bool store_answers_ = true;
   CoreDriver driver_;
   // Confined to the operator plane's thread while it runs.
   std::shared_ptr<ReignThreads> api_threads_;

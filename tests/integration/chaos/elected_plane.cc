@@ -224,11 +224,10 @@ const char* ElectedPlane::Excuse() const {
   }
   const std::optional<int> leader = watch_->controller();
   if (!leader.has_value()) return nullptr;
-  // Whom etcd hears goes on to lead, also if agents do not.
+  // Who hears something of agents and of etcd goes on to lead, though little of it gets through.
   const Controller& one = controllers_[static_cast<std::size_t>(*leader)];
-  const bool hidden = one.state.active() && one.agents != Trouble::kNone;
-  return hidden && one.etcd != Trouble::kCut ? "agents could not reach the controller that led"
-                                             : nullptr;
+  const bool disturbed = one.state.active() && one.agents == Trouble::kDisturbed;
+  return disturbed ? "the network of the controller that led was disturbed" : nullptr;
 }
 
 std::int64_t ElectedPlane::ResidentKib() {

@@ -334,18 +334,47 @@ TEST_F(SessionTest, ARenewalOfAnotherGrantThanTheInstalledOneIsIgnored) {
   EXPECT_EQ(session_.Installed(kDb)->stamp, renewal.stamp);
 }
 
-TEST_F(SessionTest, WhoIsToldThatAnotherReignsAsksTheNextSoonAndKeepsItsLimit) {
+// As while a store has no quorum: a fleet must not ask all controllers several times a second.
+TEST_F(SessionTest, WhereNobodyKnowsWhoLeadsThePausesGrowAndTheLimitStays) {
   Register();
   Expect<SyncRequest>();
   Answer(MakeGrant(1, {7, 2, 0}, 1));
-  for (int i = 0; i < 8; ++i) {
+  Expect<SyncRequest>();
+  const Instant begin = now_;
+  for (int i = 0; i < 40; ++i) {
+    const std::size_t asked = last_.controller;
     const Instant before = now_;
-    Expect<SyncRequest>();
-    EXPECT_LT(now_ - before, absl::Milliseconds(300)) << "no growing pauses";
     Refuse(RefusalCode::kNotLeader, 5);
+    Expect<SyncRequest>();
+    EXPECT_NE(last_.controller, asked);
+    EXPECT_LT(now_ - before, i < 2 ? absl::Milliseconds(300) : absl::Seconds(1));
   }
-  EXPECT_EQ(last_.controller, 1u);
-  EXPECT_EQ(InForce(), 7);
+  EXPECT_EQ(port_.installed.size(), 1U) << "nothing but its own lease ends the limit";
+  EXPECT_GT(now_ - begin, absl::Seconds(12)) << "half a second each in the mean, in the end";
+  session_.OnRefused({RefusalCode::kNotLeader, "", Epoch(5)}, now_, 0);
+  const Instant before = now_;
+  Expect<SyncRequest>();
+  EXPECT_LT(now_ - before, absl::Milliseconds(300)) << "now one is named";
+}
+
+// The leader is cut off from agents, and the others name it until it has handed over.
+TEST_F(SessionTest, BetweenASilentLeaderAndThoseThatNameItThePausesDoNotGrow) {
+  Register();
+  Expect<SyncRequest>();
+  Answer(MakeGrant(1, {7, 2, 0}, 1));
+  for (int i = 0; i < 20; ++i) {
+    Instant before = now_;
+    Expect<SyncRequest>();
+    EXPECT_LT(now_ - before, absl::Milliseconds(300));
+    EXPECT_EQ(last_.controller, 0u);
+    now_ = now_ + last_.timeout;
+    session_.OnUnreachable(now_);
+    before = now_;
+    Expect<SyncRequest>();
+    EXPECT_LT(now_ - before, absl::Milliseconds(300));
+    EXPECT_EQ(last_.controller, 1u);
+    session_.OnRefused({RefusalCode::kNotLeader, "", Epoch(5)}, now_, 0);
+  }
 }
 
 // A leader that is cut off from its store answers as long as it has something to lower.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "controller/main/etcd_config.h"
 
 namespace plimsoll {
 namespace {
@@ -68,6 +69,14 @@ TEST(ConfigTest, SeveralControllersShareAnEtcd) {
   EXPECT_EQ(config.etcd.prefix, "/fleet-1");
   EXPECT_EQ(config.etcd.lease, absl::Seconds(3));
   EXPECT_EQ(config.advertise.agents, "http://c:7481");
+}
+
+TEST(ConfigTest, AgentsAreMissedSoonEnoughForAnotherToLeadBeforeTheirLeasesEnd) {
+  CoreOptions core;
+  EXPECT_EQ(UnheardAfter(core), absl::Milliseconds(1500));
+  core.hold_max = absl::Milliseconds(200);
+  core.lease = absl::Seconds(6);
+  EXPECT_EQ(UnheardAfter(core), absl::Seconds(1)) << "as long as an agent waits";
 }
 
 TEST(ConfigTest, WhatDoesNotFitWithEtcdIsSaid) {

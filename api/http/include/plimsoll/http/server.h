@@ -16,6 +16,7 @@
 #include "plimsoll/http/access.h"
 #include "plimsoll/http/config_facts.h"
 #include "plimsoll/http/console.h"
+#include "plimsoll/http/hearing.h"
 #include "plimsoll/http/operations.h"
 #include "plimsoll/http/tls.h"
 
@@ -93,6 +94,13 @@ struct ServerOptions {
   // `seen` is the later epoch that an agent knows of, if that is why. On the core's thread, so it
   // must not wait.
   std::function<void(int shard, const std::string& why, std::optional<Epoch> seen)> on_deposed = {};
+  // Likewise: whether agents reach this controller, as far as it leads. If not, others should lead:
+  // the store cannot know. On the core's thread, so it must not wait.
+  std::function<void(Hearing hearing)> on_hearing = {};
+  // So long after the last answer no agent must have asked anything for that, and so late an answer
+  // to an agent can be (CoreOptions).
+  absl::Duration unheard_after = absl::Seconds(1);
+  absl::Duration hold_max = absl::Seconds(1);
 };
 
 // The controller on the network: feeds the core with what agents and time bring, does what it wants
