@@ -31,15 +31,34 @@ void Core::Impl::Hold(SessionState& session, const SyncEvent& event) {
   session.held = internal::HeldSync{event.request, event.message.n, now_,
                                     now_ + hold * random_.Uniform(0.5, 1.0), exclusive_};
   by_held_request_[event.request] = &session;
+  due_.emplace(session.held->until, event.request);
   if (!exclusive_) unconfirmed_[session.id] = event.message.n;
 }
 
 void Core::Impl::ForgetHeld(SessionState& session) {
-  if (session.held.has_value()) by_held_request_.erase(session.held->request);
+  if (session.held.has_value()) {
+    by_held_request_.erase(session.held->request);
+    due_.erase({session.held->until, session.held->request});
+  }
   session.held.reset();
   session.prepared.reset();
   unwritten_.erase(session.id);
   unconfirmed_.erase(session.id);
+}
+
+// Who waits for a confirmation or a write is answered by that, or by a tick.
+void Core::Impl::On(const HoldsEvent& /*event*/) {
+  if (deposed_ || AwaitsNewReign()) return;
+  while (!due_.empty() && due_.begin()->first <= now_) {
+    const RequestId request = due_.begin()->second;
+    due_.erase(due_.begin());
+    Consider(*by_held_request_.at(request));
+  }
+}
+
+std::optional<Instant> Core::Impl::next_due() const {
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
 }
 
 void Core::Impl::Supersede(SessionState& session) {

@@ -30,6 +30,10 @@ AlgorithmConfig LawConfig(const Policy& policy) {
   return config;
 }
 
+std::size_t RaisesPerWrite(const CoreOptions& options) {
+  return static_cast<std::size_t>(options.raises_per_write);
+}
+
 // Of a dependency that only the store knows any more.
 Policy RetiredPolicy(const Bound& bound, absl::Duration lease) {
   Policy policy;
@@ -76,6 +80,7 @@ std::vector<Action> Core::Apply(const Event& event, Instant now) {
   return actions;
 }
 Epoch Core::epoch() const { return impl_->epoch(); }
+std::optional<Instant> Core::next_due() const { return impl_->next_due(); }
 bool Core::learning() const { return impl_->learning(); }
 std::int64_t Core::sessions() const { return impl_->sessions(); }
 Snapshot Core::TakeSnapshot(Instant now) const { return impl_->TakeSnapshot(now); }
@@ -104,7 +109,7 @@ Core::Impl::Impl(const CoreOptions& options, PolicySet policies, const StoreStat
       log_(inherited.epoch, options.events_keep),
       now_(now),
       templates_(std::move(templates)),
-      durable_(inherited.bounds) {
+      durable_(inherited.bounds, RaisesPerWrite(options)) {
   PLIMSOLL_CHECK(Validate(options).ok(), "the core needs valid options");
   for (const auto& [name, policy] : policies) AddDependency(name, policy);
   Begin(inherited);
@@ -121,7 +126,7 @@ Core::Impl::Impl(const Impl& former, Epoch epoch)
       now_(former.now_),
       templates_(former.templates_),
       overrides_(former.overrides_),
-      durable_({}),
+      durable_({}, RaisesPerWrite(options_)),
       observe_all_(former.observe_all_) {
   for (const auto& [name, dependency] : former.dependencies_) {
     if (dependency.retired) continue;

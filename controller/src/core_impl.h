@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "controller/src/durable_bounds.h"
 #include "controller/src/state.h"
@@ -34,6 +35,7 @@ class Core::Impl {
   std::optional<Epoch> successor() const { return successor_; }
   Epoch epoch() const { return epoch_; }
   bool learning() const { return learning_; }
+  std::optional<Instant> next_due() const;
   std::int64_t sessions() const { return static_cast<std::int64_t>(sessions_.size()); }
   // Rows by service, instance and session; limits by dependency first.
   Snapshot TakeSnapshot(Instant now) const;
@@ -68,6 +70,7 @@ class Core::Impl {
   void On(const EvictEvent& event);
   void On(const NoteEvent& event);
   void On(const TickEvent& event);
+  void On(const HoldsEvent& event);
   void On(const ShutdownEvent& event);
 
   DependencyState& AddDependency(const DependencyId& name, const Policy& policy);
@@ -235,6 +238,7 @@ class Core::Impl {
   absl::flat_hash_map<std::string, SessionId> by_nonce_;
   std::map<std::pair<ServiceId, InstanceId>, std::set<SessionId>> by_name_;
   absl::flat_hash_map<RequestId, SessionState*> by_held_request_;
+  absl::btree_set<std::pair<Instant, RequestId>> due_;  // when holds are over
   std::set<SessionId> unwritten_;  // sessions whose prepared answer no write covers yet
   std::set<SessionId> covered_;    // sessions whose prepared answer waits for the write under way
   // Names that were declared unique and are not: they fence nothing any more.

@@ -24,7 +24,8 @@ bool IsUnder(const Bound& a, const Bound& b) {
 
 }  // namespace
 
-DurableBounds::DurableBounds(const std::vector<Bound>& found) {
+DurableBounds::DurableBounds(const std::vector<Bound>& found, std::size_t raises_max)
+    : raises_max_(raises_max) {
   for (const Bound& bound : found) durable_[bound.key] = bound;
 }
 
@@ -50,6 +51,21 @@ std::optional<Bound> DurableBounds::LowestBound(const BoundKey& key) const {
   if (pending == pending_.end()) return durable->second;
   if (!pending->second.has_value()) return std::nullopt;
   return LowestOf(durable->second, *pending->second);
+}
+
+bool DurableBounds::IsRaise(const BoundKey& key, const Wanted& wanted) const {
+  if (!wanted.has_value() || uncertain_.contains(key)) return false;
+  const auto durable = durable_.find(key);
+  return durable == durable_.end() || IsUnder(durable->second, *wanted);
+}
+
+void DurableBounds::Sort(WriteBatch& batch, const BoundKey& key, const Wanted& wanted) {
+  if (IsRaise(key, wanted)) {
+    rising_.emplace(key.session, key.dependency);
+  } else {
+    rising_.erase({key.session, key.dependency});
+    Add(batch, key, wanted);
+  }
 }
 
 void DurableBounds::Add(WriteBatch& batch, const BoundKey& key, const Wanted& wanted) {

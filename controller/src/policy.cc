@@ -236,6 +236,8 @@ absl::Status Validate(const CoreOptions& options) {
                      options.sessions_max, "must be between 1 and 1000000");
   violations.Require(options.dependencies_max >= 1 && options.dependencies_max <= 10'000,
                      "dependencies_max", options.dependencies_max, "must be between 1 and 10000");
+  violations.Require(options.raises_per_write >= 1, "raises_per_write", options.raises_per_write,
+                     "must be 1 or more");
   violations.Require(options.events_keep >= 1 && options.events_keep <= 1'000'000, "events.keep",
                      options.events_keep, "must be between 1 and 1000000");
   return violations.ToStatus();

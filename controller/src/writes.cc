@@ -35,26 +35,29 @@ bool Core::Impl::NeedsWrite(const Event& event) const {
 }
 
 void Core::Impl::StartWrite() {
-  WriteBatch batch;
-  if (!extra_.new_epoch.has_value()) {
-    batch = durable_.Start([this](const BoundKey& key) { return WantedBound(key); });
+  internal::DurableBounds::Write write;
+  if (extra_.new_epoch.has_value()) {
+    write.sessions = std::exchange(unwritten_, {});
+  } else {
+    write = durable_.Start([this](const BoundKey& key) { return WantedBound(key); }, unwritten_);
   }
-  std::set<SessionId> covered = std::exchange(unwritten_, {});
+  WriteBatch& batch = write.batch;
   extra_under_way_ = std::exchange(extra_, {});
   batch.learned = extra_under_way_.learned;
   batch.new_epoch = extra_under_way_.new_epoch;
   batch.longest_hold = extra_under_way_.longest_hold;
   if (batch.empty()) {
-    for (const SessionId& id : covered) SendPrepared(sessions_.at(id));
+    for (const SessionId& id : write.sessions) SendPrepared(sessions_.at(id));
     return;
   }
   writing_ = true;
   last_write_ = WriteId(last_write_.value + 1);
   ++writes_total_;
-  for (const SessionId& id : covered) sessions_.at(id).prepared->write = last_write_;
-  covered_ = std::move(covered);
+  for (const SessionId& id : write.sessions) sessions_.at(id).prepared->write = last_write_;
+  covered_ = std::move(write.sessions);
   write_confirms_ = AwaitConfirmation();
-  actions_.push_back(WriteAction{last_write_, std::move(batch)});
+  // Before the answers, which take time to encode: the disk works meanwhile.
+  actions_.insert(actions_.begin(), WriteAction{last_write_, std::move(batch)});
 }
 
 void Core::Impl::On(const WrittenEvent& event) {

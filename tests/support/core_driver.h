@@ -58,6 +58,9 @@ class CoreDriver {
     }
   }
 
+  // Moves time, and tells the core nothing of it.
+  void Wait(absl::Duration duration) { now_ = now_ + duration; }
+
   // Moves time by less than a tick; the core is told when one is over.
   void PassStep(absl::Duration step) {
     now_ = now_ + step;

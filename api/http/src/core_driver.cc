@@ -1,6 +1,7 @@
 #include "api/http/src/core_driver.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "plimsoll/core/check.h"
@@ -86,6 +87,15 @@ void CoreDriver::Tell(const std::vector<Event>& events) {
 }
 
 void CoreDriver::Tick() { Apply(TickEvent{}); }
+
+void CoreDriver::AnswerDue() {
+  if (next_due() <= clock_.Now()) Apply(HoldsEvent{});
+}
+
+Instant CoreDriver::next_due() const {
+  const std::optional<Instant> due = core_ == nullptr ? std::nullopt : core_->next_due();
+  return due.value_or(Instant{std::numeric_limits<std::int64_t>::max()});
+}
 
 void CoreDriver::Shutdown() { Apply(ShutdownEvent{}); }
 

@@ -51,6 +51,10 @@ class CoreDriver {
   // What operators have changed; the next snapshot shows it.
   void Tell(const std::vector<Event>& events);
   void Tick();
+  // Answers the syncs whose holds are over.
+  void AnswerDue();
+  // When the first of them is; never, if none is held or this driver stands by.
+  Instant next_due() const;
   void Shutdown();
 
   // Not older than SnapshotAgeMax() of what it took, so that many scrapes cost one look at the

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -88,7 +89,8 @@ class Server::Impl {
     if (store_ != nullptr) seats_.front()->Use(*store_);
     agent_listener_.Start();
     api_listener_.Start();
-    ScheduleTick();
+    next_tick_ = clock_.Now() + options_.tick;
+    ScheduleWake();
     if (options_.on_hearing) ScheduleWatch();
     SchedulePoll();
     if (options_.operations != nullptr) ScheduleChangeTick();
@@ -249,13 +251,27 @@ class Server::Impl {
 
   std::string ServerName() const { return absl::StrCat("plimsoll/", options_.version); }
 
-  void ScheduleTick() {
-    tick_timer_.expires_after(absl::ToChronoNanoseconds(options_.tick));
-    tick_timer_.async_wait([this](const boost::system::error_code& error) {
+  void Tick() {
+    for (const auto& seat : seats_) seat->driver().Tick();
+    next_tick_ = clock_.Now() + options_.tick;
+    ScheduleWake();
+  }
+
+  // For the next tick, or before that for holds that are over: if they waited for the tick, a fleet
+  // would be answered, and come back, in bursts.
+  void ScheduleWake() {
+    const Instant now = clock_.Now();
+    Instant due = next_tick_;
+    for (const auto& seat : seats_) due = std::min(due, seat->driver().next_due());
+    due = std::max(due, now + kHoldsStep);
+    const bool ticks = due >= next_tick_;
+    tick_timer_.expires_after(absl::ToChronoNanoseconds(std::min(due, next_tick_) - now));
+    tick_timer_.async_wait([this, ticks](const boost::system::error_code& error) {
       // A tick that is due already cannot be cancelled any more.
       if (error || !ticking_) return;
-      for (const auto& seat : seats_) seat->driver().Tick();
-      ScheduleTick();
+      if (ticks) return Tick();
+      for (const auto& seat : seats_) seat->driver().AnswerDue();
+      ScheduleWake();
     });
   }
 
@@ -298,6 +314,8 @@ class Server::Impl {
     });
   }
 
+  // Holds that end within this time are answered together.
+  static constexpr absl::Duration kHoldsStep = absl::Milliseconds(5);
   // How late an override may end.
   static constexpr std::chrono::milliseconds kChangeTick{500};
 
@@ -315,6 +333,7 @@ class Server::Impl {
   internal::UnheardWatch unheard_watch_;
   internal::AgentPlane agent_plane_;
   bool ticking_ = true;
+  Instant next_tick_;
   // Confined to the operator plane's thread while it runs.
   internal::OperatorPlane operator_plane_;
   bool polling_ = true;

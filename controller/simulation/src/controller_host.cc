@@ -11,12 +11,17 @@
 namespace plimsoll::internal {
 namespace {
 
+// Holds that end within this time are answered together.
+constexpr absl::Duration kHoldsStep = absl::Milliseconds(5);
+
 CoreOptions MakeOptions(World& world) {
   CoreOptions options;
   options.lease = world.scenario.lease;
   options.hold_max = world.scenario.hold_max;
   options.clock_rate_error = world.scenario.clock_rate_error;
   options.seed = world.random.Next();
+  // Few, so that small fleets have raises that wait.
+  options.raises_per_write = static_cast<int>(1 + options.seed % 3);
   return options;
 }
 
@@ -247,11 +252,22 @@ StorePort::Done ControllerHost::LetKnow(std::function<Event(absl::Status)> event
 }
 
 void ControllerHost::Tick() {
+  next_tick_ = clock_->Now() + tick_;
   Apply(TickEvent{});
+  ScheduleWake();
+}
+
+// As the server does: the next tick, or before that a hold that is over.
+void ControllerHost::ScheduleWake() {
   if (core_ == nullptr) return;
-  world_.queue.At(clock_->TrueTimeOf(clock_->Now() + tick_), [this, reign = reign_] {
-    process_.Deliver([this, reign] {
-      if (reign == reign_ && core_ != nullptr) Tick();
+  const Instant due = std::max(core_->next_due().value_or(next_tick_), clock_->Now() + kHoldsStep);
+  const bool ticks = due >= next_tick_;
+  world_.queue.At(clock_->TrueTimeOf(std::min(due, next_tick_)), [this, ticks, reign = reign_] {
+    process_.Deliver([this, ticks, reign] {
+      if (reign != reign_ || core_ == nullptr) return;
+      if (ticks) return Tick();
+      Apply(HoldsEvent{});
+      ScheduleWake();
     });
   });
 }

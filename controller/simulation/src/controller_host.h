@@ -77,6 +77,7 @@ class ControllerHost {
   void PerformConfirm(ConfirmAction confirm);
   void End();
   void Tick();
+  void ScheduleWake();
   void Refuse(const Reply& reply) const;
   // Lets the core know, if the process that asked is still there and runs.
   StorePort::Done LetKnow(std::function<Event(absl::Status)> event);
@@ -91,6 +92,7 @@ class ControllerHost {
   std::unique_ptr<Core> core_;
   bool deposed_ = false;
   absl::Duration tick_;
+  Instant next_tick_;
   RequestId last_request_;
   std::map<RequestId, Waiting> waiting_;
   bool running_;

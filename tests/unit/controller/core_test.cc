@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -240,6 +242,51 @@ TEST(CoreTest, AHeldSyncIsAnsweredWhenItsHoldEnds) {
   EXPECT_EQ(answer.grants[0].steps.limit, 20) << "renewed";
 }
 
+TEST(CoreTest, HoldsThatAreOverNeedNoTick) {
+  CoreDriver driver(Policies({TestPolicy("db", 20)}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 2);
+  driver.Converse(sessions, kSettle);
+  std::vector<RequestId> held;
+  for (const SessionId& session : sessions) held.push_back(driver.Sync(session));
+  ASSERT_FALSE(driver.Replied(held[0]) || driver.Replied(held[1]));
+  const std::optional<Instant> first = driver.core().next_due();
+  ASSERT_TRUE(first.has_value());
+  driver.Wait(*first - driver.now() - absl::Nanoseconds(1));
+  driver.Apply(HoldsEvent{});
+  EXPECT_FALSE(driver.Replied(held[0]) || driver.Replied(held[1]));
+  driver.Wait(absl::Nanoseconds(1));
+  driver.Apply(HoldsEvent{});
+  EXPECT_NE(driver.Replied(held[0]), driver.Replied(held[1])) << "each in its time";
+  EXPECT_GT(driver.core().next_due(), first);
+  driver.Wait(*driver.core().next_due() - driver.now());
+  driver.Apply(HoldsEvent{});
+  EXPECT_TRUE(driver.Replied(held[0]) && driver.Replied(held[1]));
+  EXPECT_EQ(driver.core().next_due(), std::nullopt);
+}
+
+TEST(CoreTest, OfManyRaisesTheFirstDoNotWaitForTheLast) {
+  CoreOptions options;
+  options.raises_per_write = 2;
+  CoreDriver driver(Policies({TestPolicy("db", 20)}), options);
+  const std::vector<SessionId> sessions = JoinMany(driver, 4);
+  driver.HoldWrites();
+  std::vector<RequestId> requests;
+  for (const SessionId& session : sessions) requests.push_back(driver.Sync(session));
+  const auto replied = [&] {
+    return std::count_if(requests.begin(), requests.end(),
+                         [&](RequestId request) { return driver.Replied(request); });
+  };
+  driver.Pass(absl::Milliseconds(250));
+  ASSERT_TRUE(driver.writing());
+  ASSERT_EQ(driver.batch().put.size(), 2u);
+  EXPECT_EQ(replied(), 0);
+  driver.FinishWrite();
+  EXPECT_EQ(replied(), 2);
+  ASSERT_TRUE(driver.writing()) << "the rest is on its way";
+  driver.FinishWrite();
+  EXPECT_EQ(replied(), 4);
+}
+
 TEST(CoreTest, ARaiseIsDurableBeforeItIsSent) {
   CoreDriver driver(Policies({TestPolicy("db", 20)}));
   driver.HoldWrites();
@@ -276,8 +323,13 @@ TEST(CoreTest, AFailedWriteRaisesNothingAndRenewalsGoOn) {
   EXPECT_TRUE(driver.core().TakeSnapshot(driver.now()).store_ok);
 }
 
-TEST(CoreTest, EveryDurableStateSumsToTheQuotaAtMost) {
-  CoreDriver driver(Policies({TestPolicy("db", 50)}));
+class RaisesPerWriteTest : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(FewAndMany, RaisesPerWriteTest, ::testing::Values(1, 3, 1000));
+
+TEST_P(RaisesPerWriteTest, EveryDurableStateSumsToTheQuotaAtMost) {
+  CoreOptions options;
+  options.raises_per_write = GetParam();
+  CoreDriver driver(Policies({TestPolicy("db", 50)}), options);
   std::vector<SessionId> sessions = JoinMany(driver, 8);
   for (int round = 0; round < 30; ++round) {
     for (std::size_t i = 0; i < sessions.size(); ++i) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <string>
+
 namespace plimsoll::internal {
 namespace {
 
@@ -24,6 +28,12 @@ auto WantsNothing() {
   return [](const BoundKey&) -> DurableBounds::Wanted { return std::nullopt; };
 }
 
+template <typename WantedOf>
+WriteBatch StartWrite(DurableBounds& bounds, const WantedOf& wanted) {
+  std::set<SessionId> waiting;
+  return bounds.Start(wanted, waiting).batch;
+}
+
 TEST(DurableBoundsTest, CoversWhatWasFound) {
   const DurableBounds bounds({MakeBound(5)});
   EXPECT_TRUE(bounds.Covers(MakeBound(5)));
@@ -44,7 +54,7 @@ TEST(DurableBoundsTest, TermsCountLikeSteps) {
 TEST(DurableBoundsTest, ARaiseCountsWhenItsWriteHasEnded) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
-  const WriteBatch batch = bounds.Start(Wants(8));
+  const WriteBatch batch = StartWrite(bounds, Wants(8));
   ASSERT_EQ(batch.put.size(), 1u);
   EXPECT_FALSE(bounds.Covers(MakeBound(8)));
   bounds.Finish(true, kNow);
@@ -54,7 +64,7 @@ TEST(DurableBoundsTest, ARaiseCountsWhenItsWriteHasEnded) {
 TEST(DurableBoundsTest, ALoweringUnderWayCountsAtOnce) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
-  (void)bounds.Start(Wants(2));
+  (void)StartWrite(bounds, Wants(2));
   EXPECT_FALSE(bounds.Covers(MakeBound(5))) << "a successor may find 2 already";
   EXPECT_TRUE(bounds.Covers(MakeBound(2)));
 }
@@ -62,7 +72,7 @@ TEST(DurableBoundsTest, ALoweringUnderWayCountsAtOnce) {
 TEST(DurableBoundsTest, AnErasureUnderWayCountsAtOnce) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
-  const WriteBatch batch = bounds.Start(WantsNothing());
+  const WriteBatch batch = StartWrite(bounds, WantsNothing());
   EXPECT_EQ(batch.erase, std::vector{kKey});
   EXPECT_FALSE(bounds.Covers(MakeBound(1)));
 }
@@ -70,11 +80,11 @@ TEST(DurableBoundsTest, AnErasureUnderWayCountsAtOnce) {
 TEST(DurableBoundsTest, AfterAFailedWriteTheLowerOfBothCountsAndItIsWrittenAgain) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
-  (void)bounds.Start(Wants(2));
+  (void)StartWrite(bounds, Wants(2));
   bounds.Finish(false, kNow);
   EXPECT_EQ(bounds.LowestBound(kKey)->steps.limit, 2);
   EXPECT_TRUE(bounds.touched_at().has_value());
-  const WriteBatch again = bounds.Start(Wants(5));
+  const WriteBatch again = StartWrite(bounds, Wants(5));
   EXPECT_EQ(again.put.size(), 1u) << "the store may hold 2, so 5 has to be written";
   bounds.Finish(true, kNow);
   EXPECT_TRUE(bounds.Covers(MakeBound(5)));
@@ -83,26 +93,133 @@ TEST(DurableBoundsTest, AfterAFailedWriteTheLowerOfBothCountsAndItIsWrittenAgain
 TEST(DurableBoundsTest, AFailedErasureIsRepeated) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
-  (void)bounds.Start(WantsNothing());
+  (void)StartWrite(bounds, WantsNothing());
   bounds.Finish(false, kNow);
-  const WriteBatch again = bounds.Start(WantsNothing());
+  const WriteBatch again = StartWrite(bounds, WantsNothing());
   EXPECT_EQ(again.erase.size(), 1u);
 }
 
 TEST(DurableBoundsTest, WhatIsDurableAlreadyIsNotWritten) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
-  EXPECT_TRUE(bounds.Start(Wants(5)).empty());
+  EXPECT_TRUE(StartWrite(bounds, Wants(5)).empty());
   EXPECT_FALSE(bounds.writing());
 }
 
 TEST(DurableBoundsTest, TouchesDuringAWriteWaitForTheNext) {
   DurableBounds bounds({});
   bounds.Touch(kKey, kNow);
-  (void)bounds.Start(Wants(5));
+  (void)StartWrite(bounds, Wants(5));
   bounds.Touch(kKey, kNow);
   bounds.Finish(true, kNow);
-  EXPECT_EQ(bounds.Start(Wants(7)).put.size(), 1u);
+  EXPECT_EQ(StartWrite(bounds, Wants(7)).put.size(), 1u);
+}
+
+// Many sessions of one dependency, with two raises in a write.
+class ManyRaisesTest : public ::testing::Test {
+ protected:
+  static constexpr Calls kBefore = 5;
+
+  static SessionId Session(int i) { return SessionId("1-" + std::to_string(i)); }
+  static std::vector<Bound> Found(int count) {
+    std::vector<Bound> found;
+    for (int i = 0; i < count; ++i) {
+      found.push_back(MakeBound(kBefore));
+      found.back().key.session = Session(i);
+    }
+    return found;
+  }
+
+  void Want(int i, Calls limit) {
+    wanted_[Session(i)] = limit;
+    bounds_.Touch({kKey.dependency, Session(i)}, kNow);
+  }
+  DurableBounds::Write Start() {
+    return bounds_.Start(
+        [this](const BoundKey& key) -> DurableBounds::Wanted {
+          Bound bound = MakeBound(wanted_.at(key.session));
+          bound.key = key;
+          return bound;
+        },
+        waiting_);
+  }
+  static std::set<SessionId> Put(const WriteBatch& batch) {
+    std::set<SessionId> sessions;
+    for (const Bound& bound : batch.put) sessions.insert(bound.key.session);
+    return sessions;
+  }
+  static std::set<SessionId> SessionsOf(const std::vector<int>& numbers) {
+    std::set<SessionId> sessions;
+    for (int i : numbers) sessions.insert(Session(i));
+    return sessions;
+  }
+
+  DurableBounds bounds_{Found(6), 2};
+  std::map<SessionId, Calls> wanted_;
+  std::set<SessionId> waiting_;
+};
+
+TEST_F(ManyRaisesTest, GoInSeveralWritesAndLoweringsInTheFirst) {
+  for (int i : {0, 1, 2, 3}) Want(i, 8);
+  for (int i : {4, 5}) Want(i, 1);
+  waiting_ = SessionsOf({0, 1, 2, 3});
+  const DurableBounds::Write first = Start();
+  EXPECT_EQ(Put(first.batch), SessionsOf({0, 1, 4, 5}));
+  EXPECT_EQ(first.sessions, SessionsOf({0, 1}));
+  EXPECT_EQ(waiting_, SessionsOf({2, 3}));
+  bounds_.Finish(true, kNow);
+  EXPECT_TRUE(bounds_.touched_at().has_value()) << "more is to be written";
+  const DurableBounds::Write second = Start();
+  EXPECT_EQ(Put(second.batch), SessionsOf({2, 3}));
+  EXPECT_EQ(second.sessions, SessionsOf({2, 3}));
+  bounds_.Finish(true, kNow);
+  EXPECT_FALSE(bounds_.touched_at().has_value());
+}
+
+TEST_F(ManyRaisesTest, WhoWaitsGoesFirst) {
+  for (int i : {0, 1, 2, 3}) Want(i, 8);
+  waiting_ = SessionsOf({3});
+  EXPECT_EQ(Put(Start().batch), SessionsOf({0, 3}));
+}
+
+TEST_F(ManyRaisesTest, OneThatIsLoweredMeanwhileWaitsNoLonger) {
+  for (int i : {0, 1, 2, 3}) Want(i, 8);
+  waiting_ = SessionsOf({0, 1});
+  (void)Start();
+  bounds_.Finish(true, kNow);
+  Want(3, 2);
+  Want(4, 9);
+  waiting_ = SessionsOf({4});
+  const DurableBounds::Write write = Start();
+  EXPECT_EQ(Put(write.batch), SessionsOf({2, 3, 4}));
+  for (const Bound& bound : write.batch.put) {
+    EXPECT_EQ(bound.steps.limit, wanted_.at(bound.key.session));
+  }
+  bounds_.Finish(true, kNow);
+  EXPECT_TRUE(Start().batch.empty());
+}
+
+// Of what is above in one component and below in another nobody may wait.
+TEST_F(ManyRaisesTest, WhatRisesAndFallsIsNoRaise) {
+  for (int i : {0, 1, 2}) Want(i, 8);
+  waiting_ = SessionsOf({0, 1});
+  const auto mixed = [this](const BoundKey& key) -> DurableBounds::Wanted {
+    Bound bound = MakeBound(wanted_.at(key.session));
+    bound.key = key;
+    if (key.session == Session(2)) bound.base_lease = absl::Seconds(9);
+    return bound;
+  };
+  EXPECT_EQ(Put(bounds_.Start(mixed, waiting_).batch), SessionsOf({0, 1, 2}));
+}
+
+TEST_F(ManyRaisesTest, AFailedWriteIsRepeatedWhole) {
+  for (int i : {0, 1, 2}) Want(i, 8);
+  waiting_ = SessionsOf({0, 1, 2});
+  (void)Start();
+  bounds_.Finish(false, kNow);
+  waiting_.insert(Session(0));
+  waiting_.insert(Session(1));
+  EXPECT_EQ(Put(Start().batch), SessionsOf({0, 1, 2})) << "what may have landed is no raise";
 }
 
 }  // namespace

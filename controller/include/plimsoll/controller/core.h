@@ -94,11 +94,14 @@ struct NoteEvent {
 };
 // Time has passed. Send one every CoreOptions::tick.
 struct TickEvent {};
+// Some holds may be over: their syncs are answered. Send one at Core::next_due(), or a little
+// later; without it they are answered by the next tick, all at once.
+struct HoldsEvent {};
 // The process is about to end: held syncs are answered with kNotReady, so that agents move on.
 struct ShutdownEvent {};
-using Event =
-    std::variant<RegisterEvent, SyncEvent, ReleaseEvent, AbandonEvent, WrittenEvent, ConfirmedEvent,
-                 PolicyEvent, ResetEvent, EvictEvent, NoteEvent, TickEvent, ShutdownEvent>;
+using Event = std::variant<RegisterEvent, SyncEvent, ReleaseEvent, AbandonEvent, WrittenEvent,
+                           ConfirmedEvent, PolicyEvent, ResetEvent, EvictEvent, NoteEvent,
+                           TickEvent, HoldsEvent, ShutdownEvent>;
 
 // What the core wants done, in this order.
 struct Released {};
@@ -144,6 +147,8 @@ class Core {
   Epoch epoch() const;
   // The store was lost, and what agents hold is still being learnt.
   bool learning() const;
+  // When the first of the holds is over; nothing if no sync is held. See HoldsEvent.
+  std::optional<Instant> next_due() const;
   // How many sessions it knows.
   std::int64_t sessions() const;
 
