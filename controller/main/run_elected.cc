@@ -156,6 +156,9 @@ class Elections {
   const Logger& logger_;
   const Clock& clock_;
   StandBack stand_back_;
+  // Of all shards; null without.
+  std::shared_ptr<EtcdRounds> rounds_;
+  std::shared_ptr<EtcdBoard> board_;
   std::vector<std::unique_ptr<Leadership>> leaderships_;
   std::vector<std::unique_ptr<ReignLoop>> loops_;
   std::unique_ptr<ShardCouncil> council_;  // null without shards
@@ -170,6 +173,8 @@ EtcdStoreOptions Elections::StoreOptions(int shard, const Leader& self, Operator
   store.lease = config_.etcd.lease;
   store.word = word;
   store.self = self;
+  store.rounds = rounds_;
+  store.board = board_;
   const std::string which = shards_ == 1 ? "" : absl::StrCat("shard ", shard, ": ");
   store.on_trouble = [this, which](const std::string& line) {
     logger_.Warning(absl::StrCat(which, line));
@@ -191,10 +196,12 @@ void Elections::Start(Server& server, Books& books, OperatorWord word) {
   const Leader self = SelfOf(config_, server);
   const EtcdFactory make_etcd = FactoryOf(config_, clock_);
   if (shards_ > 1) {
+    rounds_ = std::make_shared<EtcdRounds>(make_etcd());
+    board_ = std::make_shared<EtcdBoard>(shards_);
     council_ = std::make_unique<ShardCouncil>(
         std::make_unique<EtcdMembers>(config_.etcd.prefix, shards_, self, config_.etcd.lease,
                                       make_etcd(), clock_),
-        DirectorOptions(self),
+        DirectorOptions(self), board_,
         [this](int shard) { loops_[At(shard)]->HandOver(ReignLoop::Reason::kUneven); }, clock_);
   }
   for (int shard = 0; shard < shards_; ++shard) {

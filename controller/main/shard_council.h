@@ -8,18 +8,20 @@
 #include "absl/time/time.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/mutex.h"
+#include "plimsoll/store/etcd_board.h"
 #include "plimsoll/store/etcd_members.h"
 #include "plimsoll/store/shard_director.h"
 
 namespace plimsoll {
 
-// Looks who is there and who leads what, and has the director decide what this controller stands
-// for and what it hands over. With a thread of its own. Thread-safe.
+// Looks who is there and who leads what, for all that campaign here, and has the director decide
+// what this controller stands for and what it hands over. With a thread of its own. Thread-safe.
 class ShardCouncil {
  public:
   // `hand_over` is called on the council's thread and must not wait. `clock` must outlive it.
   ShardCouncil(std::unique_ptr<EtcdMembers> members, ShardDirectorOptions options,
-               std::function<void(int shard)> hand_over, const Clock& clock);
+               std::shared_ptr<EtcdBoard> board, std::function<void(int shard)> hand_over,
+               const Clock& clock);
   ~ShardCouncil();
 
   void Start() {
@@ -39,6 +41,7 @@ class ShardCouncil {
   bool Pause();
 
   const std::unique_ptr<EtcdMembers> members_;  // of the thread
+  const std::shared_ptr<EtcdBoard> board_;
   const std::function<void(int shard)> hand_over_;
   const Clock& clock_;
 

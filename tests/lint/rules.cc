@@ -96,8 +96,9 @@ const std::vector<Confined>& ConfinedWords() {
                                                        "controller/store/src/etcd_reign.",
                                                        "api/cli/",
                                                        "tests/"};
-  static const std::vector<std::string_view> sleep = {
-      "tests/integration/", "agent/examples/", "api/cli/", "tests/bench/worker_pool_provider.cc"};
+  static const std::vector<std::string_view> sleep = {"tests/integration/", "agent/examples/",
+                                                      "api/cli/", "tests/bench/etcd_at_rest.cc",
+                                                      "tests/bench/worker_pool_provider.cc"};
   constexpr std::string_view kClock = "a plimsoll::Clock that is handed in";
   constexpr std::string_view kRandom = "a plimsoll::Random that is handed in";
   constexpr std::string_view kMutex = "plimsoll::Mutex, MutexLock and CondVar";

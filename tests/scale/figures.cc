@@ -28,9 +28,9 @@ void Append(std::vector<T>& to, const std::vector<T>& from) {
 
 std::string_view ToString(Count count) {
   constexpr std::array<std::string_view, kCounts> kNames = {
-      "syncs",       "registrations",    "answers",         "grants",           "refusals",
-      "core_events", "etcd_writes",      "etcd_operations", "etcd_write_bytes", "etcd_confirms",
-      "etcd_looks",  "etcd_looked_bytes"};
+      "syncs",       "registrations", "answers",          "grants",           "refusals",
+      "core_events", "etcd_writes",   "etcd_operations",  "etcd_write_bytes", "etcd_confirms",
+      "etcd_rounds", "etcd_looks",    "etcd_looked_bytes"};
   return kNames[static_cast<std::size_t>(count)];
 }
 
@@ -68,6 +68,8 @@ void Figures::Scale(double factor) {
 void Figures::Merge(const Figures& other) {
   for (std::size_t i = 0; i < kCounts; ++i) AddUp(bins[i], other.bins[i]);
   AddUp(messages, other.messages);
+  if (asked.size() < other.asked.size()) asked.resize(other.asked.size());
+  for (std::size_t i = 0; i < other.asked.size(); ++i) Append(asked[i], other.asked[i]);
   AddUp(busy_ns, other.busy_ns);
   longest_ns = std::max(longest_ns, other.longest_ns);
   AddUp(owned, other.owned);

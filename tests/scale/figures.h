@@ -21,11 +21,12 @@ enum class Count {
   kWrites,       // transactions that change etcd
   kOperations,   // puts and deletions in them
   kWriteBytes,   // keys and values of these
-  kConfirms,     // transactions that only read: the owner asks whether it still owns (rule C6)
+  kConfirms,     // an owner asks whether it still owns its shard (rule C6)
+  kRounds,       // transactions that ask this of etcd, for all shards of a controller that wait
   kLooks,        // transactions and ranges of take-overs
   kLookedBytes,  // keys and values that these returned
 };
-inline constexpr std::size_t kCounts = 12;
+inline constexpr std::size_t kCounts = 13;
 std::string_view ToString(Count count);
 
 inline constexpr std::int64_t kBinNs = 100'000'000;
@@ -50,6 +51,7 @@ struct TakeOver {
 struct Figures {
   std::array<std::vector<std::int64_t>, kCounts> bins;
   std::vector<std::vector<std::int64_t>> messages;  // by controller and second
+  std::vector<std::vector<Instant>> asked;          // by controller: when a shard asked (rule C6)
   std::vector<std::vector<double>> busy_ns;  // of the core, by controller and second; if measured
   double longest_ns = 0;                     // that the core took for one event; if measured
   std::vector<std::vector<int>> owned;       // shards, by controller and second

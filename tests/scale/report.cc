@@ -138,9 +138,8 @@ void AddCosts(const Options& options, const Figures& figures, double sampled,
   if (options.etcd_requests_per_second <= 0) return;
   const double capacity = options.etcd_requests_per_second;
   std::vector<std::int64_t> requests = figures.bins[static_cast<std::size_t>(Count::kWrites)];
-  const std::vector<std::int64_t> reads[] = {
-      figures.bins[static_cast<std::size_t>(Count::kConfirms)],
-      figures.bins[static_cast<std::size_t>(Count::kLooks)]};
+  const std::vector<std::int64_t> reads[] = {figures.bins[static_cast<std::size_t>(Count::kRounds)],
+                                             figures.bins[static_cast<std::size_t>(Count::kLooks)]};
   for (const auto& row : reads) {
     requests.resize(std::max(requests.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) requests[i] += row[i];

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/scale/placement.h"
 #include "tests/scale/report.h"
+#include "tests/scale/rounds.h"
 #include "tests/scale/share.h"
 #include "tests/scale/timetable.h"
 #include "tests/scale/virtual_etcd.h"
@@ -202,6 +203,20 @@ TEST(Report, AddsUpSecondsAndScalesSamples) {
   EXPECT_EQ(figures.PeakPerSecond(Count::kSyncs), 25);
   figures.Scale(2);
   EXPECT_EQ(figures.Total(Count::kSyncs), 70);
+}
+
+TEST(Rounds, AllShardsThatAskMeanwhileShareTheNext) {
+  Options options;
+  options.etcd_min = options.etcd_max = absl::Milliseconds(10);
+  const auto at = [](int ms) { return Instant{} + absl::Milliseconds(ms); };
+  EXPECT_THAT(RoundsOf({at(7), at(0), at(100), at(3), at(115)}, options, Random(1)),
+              ::testing::ElementsAre(at(0), at(10), at(100), at(115)));
+}
+
+TEST(Rounds, OneRoundAsksForAtMostAsManyShardsAsATransactionMayRead) {
+  Options options;
+  const std::vector<Instant> asked(300, Instant{} + absl::Seconds(1));
+  EXPECT_EQ(RoundsOf(asked, options, Random(1)).size(), 4U) << "the first alone, then 128 each";
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ ShardRun::ShardRun(const Options& options, const Timetable& timetable, const Sha
       rank_of_(static_cast<std::size_t>(options.controllers), -1) {
   const auto n = static_cast<std::size_t>(options.controllers);
   figures.messages.resize(n);
+  figures.asked.resize(n);
   figures.busy_ns.resize(n);
   figures.owned.resize(n);
   for (const Policy& policy : load.policies) policies_[policy.name] = policy;

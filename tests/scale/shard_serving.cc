@@ -120,6 +120,10 @@ void ShardController::SendWrite(WriteId write) {
 
 // It lands at some moment before its answer: that it stood then says nothing of what comes after.
 void ShardController::PerformConfirm(ConfirmAction confirm) {
+  if (Reachable()) {
+    world_.figures.asked[static_cast<std::size_t>(controller_)].push_back(
+        world_.now() + world_.options.confirm_gather);
+  }
   const absl::Duration takes = world_.EtcdTime();
   const absl::Duration lands = takes * world_.random.Uniform();
   Later(world_.options.confirm_gather + lands, [this, id = confirm.confirm, rest = takes - lands] {

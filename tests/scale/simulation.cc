@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/scale/rounds.h"
 #include "tests/scale/shard_run.h"
 #include "tests/scale/timetable.h"
 #include "tests/scale/workload.h"
@@ -25,6 +26,14 @@ double SampledPart(const Options& options, const Workload& workload) {
   }
   if (workload.sessions == 0) return 1;
   return static_cast<double>(sessions) / static_cast<double>(workload.sessions);
+}
+
+// Those of one controller for all its shards, which are simulated one after the other.
+void AddRounds(const Options& options, Figures& sum) {
+  for (std::size_t i = 0; i < sum.asked.size(); ++i) {
+    const Random random(options.seed * 1'000'003 + i);
+    for (const Instant at : RoundsOf(sum.asked[i], options, random)) sum.Add(Count::kRounds, at);
+  }
 }
 
 }  // namespace
@@ -66,6 +75,7 @@ Figures Simulate(const Options& options) {
   for (std::thread& thread : threads) thread.join();
   Figures sum;
   for (const Figures& one : figures) sum.Merge(one);
+  AddRounds(options, sum);
   const double part = SampledPart(options, workload);
   if (part < 1 && part > 0) sum.Scale(1 / part);
   return sum;

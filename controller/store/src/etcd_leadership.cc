@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <utility>
 #include <variant>
 
@@ -37,15 +38,20 @@ class EtcdLeadership final : public Leadership {
         make_etcd_(std::move(make_etcd)),
         clock_(clock),
         board_(std::make_shared<LeaderBoard>()),
+        rounds_(options_.rounds != nullptr ? options_.rounds
+                                           : std::make_shared<EtcdRounds>(make_etcd_())),
         random_(random),
         etcd_(make_etcd_()),
         word_(options_.word) {}
 
   absl::StatusOr<WonReign> Campaign() override;
   void Stop() override {
-    const MutexLock lock(mutex_);
-    stop_ = true;
-    stopped_.NotifyAll();
+    {
+      const MutexLock lock(mutex_);
+      stop_ = true;
+      stopped_.NotifyAll();
+    }
+    if (options_.board != nullptr) options_.board->Wake();
   }
   std::optional<Leader> leader() const override { return board_->leader(); }
   void NoteEpoch(Epoch epoch) override {
@@ -56,6 +62,10 @@ class EtcdLeadership final : public Leadership {
  private:
   // Without a value: not now.
   absl::StatusOr<std::optional<WonReign>> Try();
+  // Whether to look closer, as far as the board says.
+  absl::StatusOr<bool> IsWorthALook();
+  void See(const std::optional<Leader>& leader, const std::string& log_id, std::int64_t epoch);
+  bool MayStand() const { return !options_.may_stand || options_.may_stand(); }
   absl::StatusOr<std::optional<WonReign>> TakeOver(const EtcdLook& look);
   EtcdTakeOverOptions HowToTakeOver(std::int64_t lease);
   void Note(const std::string& log_id, std::int64_t epoch) {
@@ -65,12 +75,14 @@ class EtcdLeadership final : public Leadership {
   void NoteTrouble(const absl::Status& status);
   // False if it is to end.
   bool Pause();
+  bool AwaitLook();
 
   const std::string log_prefix_;
   const EtcdStoreOptions options_;  // with the prefix of the shard
   const EtcdReign::Factory make_etcd_;
   const Clock& clock_;
   const std::shared_ptr<LeaderBoard> board_;
+  const std::shared_ptr<EtcdRounds> rounds_;
   // Of the thread that campaigns.
   Random random_;
   const std::unique_ptr<Etcd> etcd_;
@@ -80,15 +92,21 @@ class EtcdLeadership final : public Leadership {
   bool trouble_ = false;
   Instant seen_at_;
   std::string led_before_;  // the API of who led last, as far as was seen
+  EtcdBoard::Reading reading_;
 
   Mutex mutex_;
   CondVar stopped_;
-  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> stop_ = false;  // set with the lock
   EtcdMemory memory_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<WonReign> EtcdLeadership::Campaign() {
   seen_at_ = clock_.Now();
+  if (options_.board != nullptr) {
+    // What was seen before may show the reign that has just ended.
+    reading_.look = options_.board->begun();
+    if (!AwaitLook()) return absl::CancelledError("the campaign was ended");
+  }
   do {
     absl::StatusOr<std::optional<WonReign>> won = Try();
     if (won.ok() && won->has_value()) return **std::move(won);
@@ -106,20 +124,35 @@ absl::StatusOr<std::optional<WonReign>> EtcdLeadership::Try() {
     }
     checked_ = true;
   }
+  if (options_.board != nullptr) {
+    const absl::StatusOr<bool> worth = IsWorthALook();
+    if (!worth.ok()) return worth.status();
+    if (!*worth) return std::nullopt;
+  }
   const absl::StatusOr<EtcdTxnResult> result = etcd_->Txn(LookTxn(options_.prefix));
   if (!result.ok()) return result.status();
   absl::StatusOr<EtcdLook> look = ReadLook(options_.prefix, *result);
   if (!look.ok()) return look.status();
+  See(look->leader, look->log_id, look->epoch);
+  if (look->leader.has_value() || !MayStand()) return std::nullopt;
+  return TakeOver(*look);
+}
+
+absl::StatusOr<bool> EtcdLeadership::IsWorthALook() {
+  const EtcdSight& sight = reading_.sight;
+  if (reading_.seen) See(sight.leader, sight.log_id, sight.epoch);
+  if (!reading_.status.ok()) return reading_.status;
+  return !sight.leader.has_value() && MayStand();
+}
+
+void EtcdLeadership::See(const std::optional<Leader>& leader, const std::string& log_id,
+                         std::int64_t epoch) {
   looked_ = true;
   seen_at_ = clock_.Now();
-  board_->Set(look->leader);
-  if (look->leader.has_value()) led_before_ = look->leader->api;
-  if (!look->leader.has_value()) {
-    if (options_.may_stand && !options_.may_stand()) return std::nullopt;
-    return TakeOver(*look);
-  }
-  Note(look->log_id, look->epoch);
-  return std::nullopt;
+  board_->Set(leader);
+  if (!leader.has_value()) return;
+  led_before_ = leader->api;
+  Note(log_id, epoch);
 }
 
 // A lease is used for one attempt only: if it is not known what came of that, the lease ends, and
@@ -147,7 +180,8 @@ absl::StatusOr<std::optional<WonReign>> EtcdLeadership::TakeOver(const EtcdLook&
   WonReign won;
   won.state = start.state;
   won.state.led_before = std::exchange(led_before_, options_.self.api);
-  won.reign = std::make_shared<EtcdReign>(std::move(start), *lease, options_, make_etcd_, board_);
+  won.reign =
+      std::make_shared<EtcdReign>(std::move(start), *lease, options_, make_etcd_, rounds_, board_);
   return won;
 }
 
@@ -174,7 +208,13 @@ void EtcdLeadership::NoteTrouble(const absl::Status& status) {
                               : "etcd answers again");
 }
 
+bool EtcdLeadership::AwaitLook() {
+  reading_ = options_.board->Await(options_.shard, reading_.look, stop_);
+  return !stop_;
+}
+
 bool EtcdLeadership::Pause() {
+  if (options_.board != nullptr) return AwaitLook();
   const MutexLock lock(mutex_);
   if (!stop_) stopped_.WaitFor(mutex_, std::min(kLookEvery, options_.lease / 10));
   return !stop_;

@@ -1,6 +1,7 @@
 #include "plimsoll/store/etcd_members.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -116,21 +117,43 @@ absl::Status EtcdMembers::KeepAlive() {
   return kept;
 }
 
+absl::StatusOr<std::vector<EtcdRangeResult>> EtcdMembers::Read(
+    const std::vector<EtcdRange>& ranges) {
+  std::vector<EtcdRangeResult> results;
+  while (results.size() < ranges.size()) {
+    const std::size_t end = std::min(ranges.size(), results.size() + kEtcdOpsMax);
+    EtcdTxn txn;
+    for (std::size_t i = results.size(); i < end; ++i) txn.success.push_back(ranges[i]);
+    absl::StatusOr<EtcdTxnResult> found = etcd_->Txn(txn);
+    if (!found.ok()) return found.status();
+    if (found->ranges.size() != txn.success.size()) {
+      return absl::InternalError("etcd: not all ranges were answered");
+    }
+    std::move(found->ranges.begin(), found->ranges.end(), std::back_inserter(results));
+  }
+  return results;
+}
+
 absl::StatusOr<EtcdClusterView> EtcdMembers::Look() {
-  if (absl::Status kept = KeepAlive(); !kept.ok()) return kept;
-  EtcdTxn look;
-  look.success.push_back(Below(MembersKey(prefix_), false));
-  for (int shard = 0; shard < shards_; ++shard) {
-    look.success.push_back(
-        EtcdRange{.key = EtcdKeys(ShardPrefix(prefix_, shard, shards_)).Leader()});
-  }
-  const absl::StatusOr<EtcdTxnResult> found = etcd_->Txn(look);
-  if (!found.ok()) return found.status();
-  if (found->ranges.size() != look.success.size()) {
-    return absl::InternalError("etcd: not all ranges were answered");
-  }
   EtcdClusterView view;
-  for (const EtcdKeyValue& kv : found->ranges[0].kvs) {
+  view.joined = KeepAlive();
+  if (absl::IsUnavailable(view.joined)) return view.joined;
+  std::vector<EtcdRange> ranges = {Below(MembersKey(prefix_), false)};
+  for (int shard = 0; shard < shards_; ++shard) {
+    ranges.push_back(SightRange(ShardPrefix(prefix_, shard, shards_)));
+  }
+  const absl::StatusOr<std::vector<EtcdRangeResult>> found = Read(ranges);
+  if (!found.ok()) return found.status();
+  ReadMembers(found->front(), view);
+  for (int shard = 0; shard < shards_; ++shard) {
+    view.shards.push_back(ReadSight(ShardPrefix(prefix_, shard, shards_),
+                                    (*found)[static_cast<std::size_t>(shard) + 1]));
+  }
+  return view;
+}
+
+void EtcdMembers::ReadMembers(const EtcdRangeResult& range, EtcdClusterView& view) {
+  for (const EtcdKeyValue& kv : range.kvs) {
     absl::StatusOr<Leader> member = internal::DecodeLeader(kv.value);
     if (member.ok()) view.members.push_back(*std::move(member));
   }
@@ -138,13 +161,6 @@ absl::StatusOr<EtcdClusterView> EtcdMembers::Look() {
                                  [this](const Leader& member) { return member.id == self_.id; });
   // The lease has ended, while this process was stopped: the next look joins anew.
   if (!there) lease_ = 0;
-  for (std::size_t i = 1; i < found->ranges.size(); ++i) {
-    std::optional<Leader>& owner = view.owners.emplace_back();
-    if (found->ranges[i].kvs.empty()) continue;
-    owner =
-        internal::DecodeLeader(found->ranges[i].kvs[0].value).value_or(Leader{"unknown", "", ""});
-  }
-  return view;
 }
 
 void EtcdMembers::Leave() {

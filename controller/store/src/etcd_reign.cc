@@ -8,14 +8,15 @@
 namespace plimsoll::internal {
 
 EtcdReign::EtcdReign(EtcdReignStart start, std::int64_t lease, const EtcdStoreOptions& options,
-                     const Factory& make_etcd, std::shared_ptr<LeaderBoard> board)
+                     const Factory& make_etcd, std::shared_ptr<EtcdRounds> rounds,
+                     std::shared_ptr<LeaderBoard> board)
     : options_(options),
       lease_(lease),
-      confirm_(EtcdReignPlan::ConfirmTxn(start)),
+      token_{start.prefix, start.token},
+      rounds_(std::move(rounds)),
       board_(std::move(board)),
       plan_(std::move(start)),
       writer_(make_etcd()),
-      confirmer_(make_etcd()),
       keeper_(make_etcd()),
       thread_([this] { KeepAlive(); }) {}
 
@@ -35,7 +36,7 @@ absl::Status EtcdReign::Commit(const WriteBatch& batch) {
   }
   if (plan_.over()) End();
   // That it landed says that the reign stands: so something must have landed.
-  return asked || !plan_.outcome().ok() ? plan_.outcome() : ConfirmBy(*writer_);
+  return asked || !plan_.outcome().ok() ? plan_.outcome() : Confirm();
 }
 
 absl::StatusOr<std::vector<std::string>> EtcdReign::ReadAudit(int limit) {
@@ -51,17 +52,11 @@ absl::StatusOr<std::vector<std::string>> EtcdReign::ReadAudit(int limit) {
   return records;
 }
 
-absl::Status EtcdReign::Confirm() { return ConfirmBy(*confirmer_); }
-
-absl::Status EtcdReign::ConfirmBy(Etcd& etcd) {
+absl::Status EtcdReign::Confirm() {
   if (over_) return absl::FailedPreconditionError("this reign is over");
-  const absl::StatusOr<EtcdTxnResult> result = etcd.Txn(confirm_);
-  if (!result.ok()) {
-    return absl::UnavailableError(std::string(result.status().message()));
-  }
-  absl::Status stands = EtcdReignPlan::ReadConfirm(*result);
-  if (!stands.ok()) End();
-  return stands;
+  absl::Status verdict = rounds_->Confirm(token_);
+  if (absl::IsFailedPrecondition(verdict)) End();
+  return verdict;
 }
 
 void EtcdReign::Resign() {

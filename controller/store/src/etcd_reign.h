@@ -12,6 +12,7 @@
 #include "plimsoll/core/mutex.h"
 #include "plimsoll/store/etcd_api.h"
 #include "plimsoll/store/etcd_plan.h"
+#include "plimsoll/store/etcd_rounds.h"
 #include "plimsoll/store/etcd_store.h"
 
 namespace plimsoll::internal {
@@ -22,7 +23,8 @@ class EtcdReign final : public Reign {
   using Factory = std::function<std::unique_ptr<Etcd>()>;
 
   EtcdReign(EtcdReignStart start, std::int64_t lease, const EtcdStoreOptions& options,
-            const Factory& make_etcd, std::shared_ptr<LeaderBoard> board);
+            const Factory& make_etcd, std::shared_ptr<EtcdRounds> rounds,
+            std::shared_ptr<LeaderBoard> board);
   ~EtcdReign() override;
 
   absl::StatusOr<StoreState> TakeOver() override;
@@ -33,7 +35,6 @@ class EtcdReign final : public Reign {
   void Resign() override;
 
  private:
-  absl::Status ConfirmBy(Etcd& etcd);
   void KeepAlive();
   // False if the thread is to end.
   bool Pause(absl::Duration time);
@@ -45,14 +46,13 @@ class EtcdReign final : public Reign {
   // Fixed at construction.
   const EtcdStoreOptions options_;
   const std::int64_t lease_;
-  const EtcdTxn confirm_;
+  const EtcdReignToken token_;
+  const std::shared_ptr<EtcdRounds> rounds_;
   const std::shared_ptr<LeaderBoard> board_;
 
   // Of the caller that writes.
   EtcdReignPlan plan_;
   const std::unique_ptr<Etcd> writer_;
-  // Of the caller that confirms.
-  const std::unique_ptr<Etcd> confirmer_;
   // Of the lease's thread; of whoever resigns after it has ended.
   const std::unique_ptr<Etcd> keeper_;
   bool trouble_ = false;

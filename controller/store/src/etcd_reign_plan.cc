@@ -307,10 +307,10 @@ void EtcdReignPlan::Fail(absl::Status why) {
 
 // A transaction without a range would be answered by any member from what it has: only a range
 // makes etcd ask whether that is the newest.
-EtcdTxn EtcdReignPlan::ConfirmTxn(const EtcdReignStart& start) {
-  const EtcdKeys keys(start.prefix);
+EtcdTxn EtcdReignPlan::ConfirmTxn(const EtcdReignToken& reign) {
+  const EtcdKeys keys(reign.prefix);
   EtcdTxn txn;
-  txn.compare = {{keys.Leader(), EtcdCompare::Target::kCreateRevision, start.token}};
+  txn.compare = {{keys.Leader(), EtcdCompare::Target::kCreateRevision, reign.token}};
   txn.success = {EtcdRange{.key = keys.Leader(), .keys_only = true}};
   txn.failure = {EtcdRange{.key = keys.Leader()}};
   return txn;

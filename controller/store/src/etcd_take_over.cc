@@ -31,6 +31,10 @@ void ReadEpoch(const EtcdRangeResult& range, EtcdLook& look) {
   look.longest_hold = meta->longest_hold;
 }
 
+Leader LeaderIn(const std::string& value) {
+  return internal::DecodeLeader(value).value_or(Leader{"unknown", "", ""});
+}
+
 }  // namespace
 
 EtcdTxn LookTxn(const std::string& prefix) {
@@ -57,7 +61,7 @@ absl::StatusOr<EtcdLook> ReadLook(const std::string& prefix, const EtcdTxnResult
   EtcdLook look;
   const EtcdRangeResult& leader = result.ranges[kLookLeader];
   if (!leader.kvs.empty()) {
-    look.leader = internal::DecodeLeader(leader.kvs[0].value).value_or(Leader{"unknown", "", ""});
+    look.leader = LeaderIn(leader.kvs[0].value);
   }
   ReadEpoch(result.ranges[kLookEpoch], look);
   const EtcdRangeResult& log_id = result.ranges[kLookLogId];
@@ -66,6 +70,25 @@ absl::StatusOr<EtcdLook> ReadLook(const std::string& prefix, const EtcdTxnResult
   const EtcdRangeResult& audit = result.ranges[kLookAudit];
   if (!audit.kvs.empty()) look.audits = keys.AuditNumber(audit.kvs[0].key).value_or(0);
   return look;
+}
+
+// No other key lies between these three: epoch, leader, log_id.
+EtcdRange SightRange(const std::string& prefix) {
+  const EtcdKeys keys(prefix);
+  return {.key = keys.Epoch(), .end = EtcdKeys::EndOf(keys.LogId())};
+}
+
+EtcdSight ReadSight(const std::string& prefix, const EtcdRangeResult& range) {
+  const EtcdKeys keys(prefix);
+  EtcdSight sight;
+  for (const EtcdKeyValue& kv : range.kvs) {
+    if (kv.key == keys.Leader()) sight.leader = LeaderIn(kv.value);
+    if (kv.key == keys.LogId()) sight.log_id = kv.value;
+    if (kv.key != keys.Epoch()) continue;
+    const absl::StatusOr<EtcdMeta> meta = internal::DecodeMeta(kv.value);
+    if (meta.ok()) sight.epoch = meta->epoch;
+  }
+  return sight;
 }
 
 EtcdTakeOver::EtcdTakeOver(const EtcdLook& look, EtcdTakeOverOptions options)

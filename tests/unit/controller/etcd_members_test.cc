@@ -95,9 +95,9 @@ TEST_F(EtcdShardsTest, MembersSeeEachOtherAndWhoLeadsWhat) {
   absl::StatusOr<EtcdClusterView> view = b.Look();
   ASSERT_TRUE(view.ok()) << view.status();
   EXPECT_THAT(view->members, SizeIs(2));
-  ASSERT_THAT(view->owners, SizeIs(2));
-  EXPECT_FALSE(view->owners[0].has_value());
-  EXPECT_EQ(view->owners[1]->api, "http://a:2");
+  ASSERT_THAT(view->shards, SizeIs(2));
+  EXPECT_FALSE(view->shards[0].leader.has_value());
+  EXPECT_EQ(view->shards[1].leader->api, "http://a:2");
   a.Leave();
   view = b.Look();
   EXPECT_THAT(view->members, SizeIs(1));

@@ -27,7 +27,7 @@ struct Leader {
 class Reign : public Store {
  public:
   // Whether the reign stood at some moment since the call (rule C6). kFailedPrecondition: it is
-  // over. Anything else: nothing is known. Blocks, for less than the store's lease.
+  // over. Anything else: nothing is known. Blocks, for about the store's lease at most.
   virtual absl::Status Confirm() = 0;
   // It is known to be over: another controller reigns, or may.
   virtual bool over() const = 0;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "plimsoll/controller/leadership.h"
 #include "plimsoll/core/clock.h"
 #include "plimsoll/store/etcd_api.h"
+#include "plimsoll/store/etcd_plan.h"
 
 namespace plimsoll {
 
@@ -26,7 +26,9 @@ absl::Status CheckShards(Etcd& etcd, const std::string& prefix, int shards);
 // Controllers that share the shards of one etcd.
 struct EtcdClusterView {
   std::vector<Leader> members;
-  std::vector<std::optional<Leader>> owners;  // by shard; nothing: nobody leads it
+  std::vector<EtcdSight> shards;  // by shard
+  // Whether this controller could show that it is there: if not, etcd reads and does not write.
+  absl::Status joined;
 };
 
 // Shows that this controller is there, in `<prefix>/member/<id>` with a lease, and sees who else
@@ -38,7 +40,8 @@ class EtcdMembers {
   EtcdMembers(std::string prefix, int shards, Leader self, absl::Duration lease,
               std::unique_ptr<Etcd> etcd, const Clock& clock);
 
-  // To be called a few times in each lease.
+  // To be called a few times in each lease. What is more than one transaction may ask for is seen
+  // one part after the other.
   absl::StatusOr<EtcdClusterView> Look();
   // Is no member any more. If etcd does not answer, soon.
   void Leave();
@@ -46,6 +49,9 @@ class EtcdMembers {
  private:
   absl::Status KeepAlive();
   absl::Status Join();
+  // All of `ranges`, in order, in as few transactions as may be.
+  absl::StatusOr<std::vector<EtcdRangeResult>> Read(const std::vector<EtcdRange>& ranges);
+  void ReadMembers(const EtcdRangeResult& range, EtcdClusterView& view);
 
   const std::string prefix_;
   const int shards_;

@@ -48,6 +48,16 @@ struct EtcdLook {
 EtcdTxn LookTxn(const std::string& prefix);
 absl::StatusOr<EtcdLook> ReadLook(const std::string& prefix, const EtcdTxnResult& result);
 
+// As much of it as shows who leads, and that the log is the one that was: a single range, so that
+// one transaction looks at many logs.
+struct EtcdSight {
+  std::optional<Leader> leader;  // as in EtcdLook
+  std::string log_id;
+  std::int64_t epoch = 0;
+};
+EtcdRange SightRange(const std::string& prefix);
+EtcdSight ReadSight(const std::string& prefix, const EtcdRangeResult& range);
+
 // How to take over.
 struct EtcdTakeOverOptions {
   std::string prefix = {};
@@ -57,6 +67,12 @@ struct EtcdTakeOverOptions {
   std::string fresh_log_id = {};  // random
   OperatorWord word = OperatorWord::kNone;
   EtcdMemory memory = {};
+};
+
+// Which reign: where its keys are, and the create revision of its leader key, which no other has.
+struct EtcdReignToken {
+  std::string prefix = {};
+  std::int64_t token = 0;
 };
 
 // What a reign begins with.
@@ -138,8 +154,11 @@ class EtcdReignPlan {
   // part or nothing of it is durable, or will be.
   const absl::Status& outcome() const { return outcome_; }
 
-  // Asks whether the reign that began so still stands.
-  static EtcdTxn ConfirmTxn(const EtcdReignStart& start);
+  // Asks whether this reign still stands. For those of several shards see etcd_round_plan.h.
+  static EtcdTxn ConfirmTxn(const EtcdReignToken& reign);
+  static EtcdTxn ConfirmTxn(const EtcdReignStart& start) {
+    return ConfirmTxn(EtcdReignToken{start.prefix, start.token});
+  }
   static absl::Status ReadConfirm(const EtcdTxnResult& result);
 
   bool over() const { return over_; }

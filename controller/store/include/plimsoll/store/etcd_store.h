@@ -9,6 +9,8 @@
 #include "plimsoll/core/clock.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/store/etcd_api.h"
+#include "plimsoll/store/etcd_board.h"
+#include "plimsoll/store/etcd_rounds.h"
 #include "plimsoll/store/operator_word.h"
 
 namespace plimsoll {
@@ -30,6 +32,10 @@ struct EtcdStoreOptions {
   // Whether to stand for election now that nobody leads; empty: always. From the thread that
   // campaigns; must not wait.
   std::function<bool()> may_stand = {};
+  // What those of the other shards in this process share. Empty: it asks and looks by itself.
+  std::shared_ptr<EtcdRounds> rounds = {};
+  // Somebody must look a few times in each lease, and post it there, while it campaigns.
+  std::shared_ptr<EtcdBoard> board = {};
 };
 
 // So long a call to etcd may take, so that those that matter end before the lease does.
