@@ -10,6 +10,7 @@
 #include <iterator>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plimsoll/core/clock.h"
@@ -17,7 +18,7 @@
 namespace plimsoll {
 namespace {
 
-const char* const kPaths[] = {"/usr/bin/etcd", "/usr/local/bin/etcd"};
+constexpr char kHost[] = "127.0.0.1";
 constexpr int kAttempts = 5;
 // Below the ports that Linux gives to outgoing connections and to listeners that take any: while it
 // is down for a moment, nobody gets its port by chance.
@@ -46,21 +47,13 @@ int FreePort() {
 
 }  // namespace
 
-std::string EtcdProcess::Path() {
-  for (const char* path : kPaths) {
-    if (std::filesystem::exists(path)) return path;
-  }
-  return "";
-}
-
 absl::StatusOr<std::unique_ptr<EtcdProcess>> EtcdProcess::Start(const std::string& folder) {
   std::filesystem::create_directory(folder);
   std::unique_ptr<EtcdProcess> etcd(new EtcdProcess(folder));
   absl::Status status;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    etcd->client_url_ = absl::StrCat("http://127.0.0.1:", FreePort());
-    etcd->peer_url_ = absl::StrCat("http://127.0.0.1:", FreePort());
-    std::filesystem::remove_all(folder + "/data");
+    etcd->MakeMember();
+    std::filesystem::remove_all(etcd->data());
     status = etcd->Restart();
     if (status.ok()) return etcd;
     if (!absl::IsAborted(status)) break;
@@ -68,39 +61,33 @@ absl::StatusOr<std::unique_ptr<EtcdProcess>> EtcdProcess::Start(const std::strin
   return status;
 }
 
-absl::Status EtcdProcess::Restart() {
-  if (absl::Status launched = Launch(); !launched.ok()) return launched;
-  absl::Status answers = WaitUntilItAnswers();
-  if (answers.ok()) return answers;
-  std::ifstream log(folder_ + "/log");
-  return {answers.code(), absl::StrCat(answers.message(), ": ",
-                                       std::string(std::istreambuf_iterator<char>(log), {}))};
+void EtcdProcess::MakeMember() {
+  address_ = {"etcd", kHost, kHost, kHost, FreePort(), FreePort()};
+  member_ = std::make_unique<chaos::EtcdMember>(0, std::vector<chaos::EtcdAddress>{address_},
+                                                folder_, /*slow=*/false);
 }
 
-absl::Status EtcdProcess::Launch() {
-  auto process = demo::ChildProcess::Start(
-      {Path(), "--name=e", "--data-dir=" + folder_ + "/data", "--log-level=error",
-       "--listen-client-urls=" + client_url_, "--advertise-client-urls=" + client_url_,
-       "--listen-peer-urls=" + peer_url_, "--initial-advertise-peer-urls=" + peer_url_,
-       "--initial-cluster=e=" + peer_url_, "--unsafe-no-fsync"},
-      folder_ + "/log");
-  if (!process.ok()) return process.status();
-  process_ = *std::move(process);
-  return absl::OkStatus();
+absl::Status EtcdProcess::Restart() {
+  if (absl::Status launched = member_->Start(); !launched.ok()) return launched;
+  absl::Status answers = WaitUntilItAnswers();
+  if (answers.ok()) return answers;
+  std::ifstream log(member_->log());
+  return {answers.code(), absl::StrCat(answers.message(), ": ",
+                                       std::string(std::istreambuf_iterator<char>(log), {}))};
 }
 
 absl::Status EtcdProcess::WaitUntilItAnswers() {
   const std::unique_ptr<Etcd> client = Client();
   for (int i = 0; i < 600; ++i) {
     if (client->Range({.key = "x"}).ok()) return absl::OkStatus();
-    if (!process_->Running()) return absl::AbortedError("etcd has ended");
+    if (!member_->Running()) return absl::AbortedError("etcd has ended");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return absl::UnavailableError("etcd does not answer");
 }
 
 std::unique_ptr<Etcd> EtcdProcess::Client() const {
-  return MakeEtcdClient({.endpoints = {client_url_}}, absl::Seconds(1), RealClock());
+  return MakeEtcdClient({.endpoints = {url()}}, absl::Seconds(1), RealClock());
 }
 
 }  // namespace plimsoll

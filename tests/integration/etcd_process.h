@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "agent/examples/demo/child_process.h"
 #include "plimsoll/store/etcd_client.h"
+#include "tests/integration/chaos/etcd_member.h"
 
 namespace plimsoll {
 
@@ -16,32 +16,34 @@ namespace plimsoll {
 // Confined to the thread that starts it.
 class EtcdProcess {
  public:
-  // Debian's, or one that was installed by hand; empty if there is none.
-  static std::string Path();
-
   // Starts it in a new folder `folder`, and waits until it answers. kUnavailable, with the end of
   // its log, if it does not within half a minute.
   static absl::StatusOr<std::unique_ptr<EtcdProcess>> Start(const std::string& folder);
 
-  const std::string& url() const { return client_url_; }
+  std::string url() const { return address_.ClientUrl(); }
+  // Where etcdctl has to put what it restores, and as what.
+  const std::string& data() const { return member_->data(); }
+  const std::string& name() const { return address_.name; }
+  std::string peer_url() const { return address_.PeerUrl(); }
   std::unique_ptr<Etcd> Client() const;
 
-  void Signal(int signal) { process_->Signal(signal); }
-  void Kill() { process_.reset(); }
-  // After Kill(): the same data, the same address.
+  void Signal(int signal) { member_->Signal(signal); }
+  void Kill() { member_->Kill(); }
+  // In good order.
+  void Stop() { member_->Stop(); }
+  // After Kill() or Stop(): the same data, the same address.
   absl::Status Restart();
 
  private:
   explicit EtcdProcess(std::string folder) : folder_(std::move(folder)) {}
 
-  absl::Status Launch();
+  void MakeMember();
   // Whether it answers, as soon as it does; kAborted if the process has ended.
   absl::Status WaitUntilItAnswers();
 
   const std::string folder_;
-  std::string client_url_;
-  std::string peer_url_;
-  std::unique_ptr<demo::ChildProcess> process_;
+  chaos::EtcdAddress address_;
+  std::unique_ptr<chaos::EtcdMember> member_;
 };
 
 }  // namespace plimsoll

@@ -5,39 +5,32 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/controller_process.h"
 #include "agent/examples/demo/temporary_folder.h"
-#include "plimsoll/agent/agent.h"
-#include "plimsoll/core/clock.h"
-#include "plimsoll/store/etcd_client.h"
 #include "tests/integration/chaos/control_plane.h"
-#include "tests/integration/chaos/etcd_member.h"
+#include "tests/integration/etcd_process.h"
+#include "tests/integration/waiting.h"
+#include "tests/integration/watched_fleet.h"
 
 namespace plimsoll {
 namespace {
 
-using chaos::EtcdMember;
 using demo::ChildProcess;
 
-constexpr int kQuota = 20;
 constexpr char kEtcdctl[] = "/usr/bin/etcdctl";
 constexpr int kAgentPort = 7481;
 constexpr int kApiPort = 7480;
 constexpr char kConfig[] = R"(auth: {allow_anonymous: [viewer, agent]}
 agents: {lease: 5s, hold_max: 200ms, tick: 50ms}
 dependencies:
-  - {name: db, algorithm: fixed, initial: 20, scope: fleet, floor: 1, ceiling: 20,
-     quota: {capacity: 20}, call_deadline: 1s, outage: {base: 2, base_lease: 8s}}
 )";
 
 class EtcdRestoreTest : public ::testing::Test {
@@ -47,31 +40,21 @@ class EtcdRestoreTest : public ::testing::Test {
       GTEST_SKIP() << "there is no etcd or no etcdctl: install etcd-server and etcd-client, as "
                       ".ci/setup does";
     }
-    StartEtcd("etcd");
+    auto etcd = EtcdProcess::Start(path("etcd"));
+    ASSERT_TRUE(etcd.ok()) << etcd.status();
+    etcd_ = *std::move(etcd);
     controller_ = std::make_unique<demo::ControllerProcess>(
-        absl::StrCat(PLIMSOLL_BIN_DIR, "/plimsoll-controller"), folder_.path(), kConfig, host_,
-        absl::StrCat("{mode: etcd, etcd: {endpoints: [\"", Url(), "\"], lease: 2s}}"));
+        demo::OwnFolder() + "/plimsoll-controller", folder_.path(),
+        kConfig + FixedPolicy("db", absl::Seconds(8)), host_,
+        absl::StrCat("{mode: etcd, etcd: {endpoints: [\"", etcd_->url(), "\"], lease: 2s}}"));
     controller_->set_ports(kAgentPort, kApiPort);
     ASSERT_TRUE(controller_->Start().ok());
   }
   void TearDown() override {
-    watching_ = false;
-    if (watcher_.joinable()) watcher_.join();
-    EXPECT_LE(largest_sum_, kQuota);
+    fleet_.StopWatching();
+    EXPECT_LE(fleet_.largest_sum(), kQuota);
   }
 
-  std::string Url() const { return absl::StrCat("http://", host_, ":", chaos::kEtcdClientPort); }
-  chaos::EtcdAddress Address() const { return {name_, host_, host_, host_}; }
-  // `name` is that of its folder as well.
-  void StartEtcd(const std::string& name) {
-    name_ = name;
-    etcd_ = std::make_unique<EtcdMember>(0, std::vector<chaos::EtcdAddress>{Address()},
-                                         folder_.path(), false);
-    ASSERT_TRUE(etcd_->Start().ok());
-    const std::unique_ptr<Etcd> client =
-        MakeEtcdClient({.endpoints = {Url()}}, absl::Seconds(1), RealClock());
-    ASSERT_TRUE(Until([&] { return client->Range({.key = "x"}).ok(); }));
-  }
   // Returns whether it ended with status 0.
   bool Etcdctl(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), kEtcdctl);
@@ -80,30 +63,12 @@ class EtcdRestoreTest : public ::testing::Test {
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  Agent& StartAgent() {
-    AgentOptions options;
-    options.controllers = {absl::StrCat("http://", host_, ":", kAgentPort)};
-    options.service = "shop";
-    options.instance = absl::StrCat("shop-", agents_.size());
-    options.log = [](std::string_view) {};
-    agents_.push_back(*Agent::Start(options));
-    bulkheads_[agents_.size() - 1] = &agents_.back()->bulkhead("db");
-    return *agents_.back();
+  void StartAgent() {
+    const absl::Status joined = fleet_.Join({absl::StrCat("http://", host_, ":", kAgentPort)});
+    ASSERT_TRUE(joined.ok()) << joined;
   }
-  int limit(std::size_t agent) const {
-    const Bulkhead* bulkhead = bulkheads_[agent];
-    return bulkhead == nullptr ? 0 : bulkhead->limit();
-  }
-  int Sum() const { return limit(0) + limit(1) + limit(2); }
-  void Watch() {
-    watching_ = true;
-    watcher_ = std::thread([this] {
-      while (watching_) {
-        largest_sum_ = std::max<int>(largest_sum_, Sum());
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      }
-    });
-  }
+  int limit(std::size_t agent) const { return fleet_.limit(agent); }
+  int Sum() const { return fleet_.Sum(); }
 
   bool Learns() const {
     const std::string metrics = Metrics();
@@ -114,27 +79,13 @@ class EtcdRestoreTest : public ::testing::Test {
   }
   std::string Metrics() const;
 
-  template <typename Condition>
-  static bool Until(Condition condition) {
-    for (int i = 0; i < 600; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
-  }
-
   const demo::TemporaryFolder folder_;
   // An address of this process alone, so that ports are free.
   const std::string host_ = absl::StrCat("127.", 60 + ::getpid() / 60000, ".",
                                          ::getpid() / 250 % 250, ".", 1 + ::getpid() % 250);
-  std::string name_;
-  std::unique_ptr<EtcdMember> etcd_;
+  std::unique_ptr<EtcdProcess> etcd_;
   std::unique_ptr<demo::ControllerProcess> controller_;
-  std::vector<std::unique_ptr<Agent>> agents_;
-  std::atomic<Bulkhead*> bulkheads_[3] = {};
-  std::thread watcher_;
-  std::atomic<bool> watching_ = false;
-  std::atomic<int> largest_sum_ = 0;
+  WatchedFleet fleet_{{"db"}};
 };
 
 std::string EtcdRestoreTest::Metrics() const {
@@ -154,8 +105,8 @@ std::string EtcdRestoreTest::Metrics() const {
 TEST_F(EtcdRestoreTest, AControllerThatIsToldOfItLearnsFromTheAgents) {
   StartAgent();
   ASSERT_TRUE(Until([&] { return limit(0) > 15; })) << limit(0);
-  Watch();
-  ASSERT_TRUE(Etcdctl({"--endpoints", Url(), "snapshot", "save", path("backup.db")}));
+  fleet_.Watch();
+  ASSERT_TRUE(Etcdctl({"--endpoints", etcd_->url(), "snapshot", "save", path("backup.db")}));
   ASSERT_TRUE(Etcdctl({"snapshot", "status", path("backup.db")}));
   // The snapshot knows nothing of what this one is granted, nor that the first has less since.
   StartAgent();
@@ -163,12 +114,13 @@ TEST_F(EtcdRestoreTest, AControllerThatIsToldOfItLearnsFromTheAgents) {
 
   ASSERT_EQ(controller_->Terminate(), 0);
   etcd_->Stop();
-  ASSERT_TRUE(Etcdctl({"snapshot", "restore", path("backup.db"), "--name", "restored", "--data-dir",
-                       path("restored"), "--initial-cluster",
-                       absl::StrCat("restored=http://", host_, ":", chaos::kEtcdPeerPort),
-                       "--initial-advertise-peer-urls",
-                       absl::StrCat("http://", host_, ":", chaos::kEtcdPeerPort)}));
-  StartEtcd("restored");
+  std::filesystem::remove_all(etcd_->data());
+  ASSERT_TRUE(Etcdctl({"snapshot", "restore", path("backup.db"), "--name", etcd_->name(),
+                       "--data-dir", etcd_->data(), "--initial-cluster",
+                       absl::StrCat(etcd_->name(), "=", etcd_->peer_url()),
+                       "--initial-advertise-peer-urls", etcd_->peer_url()}));
+  const absl::Status back = etcd_->Restart();
+  ASSERT_TRUE(back.ok()) << back;
   controller_->set_arguments({"--state-lost"});
   ASSERT_TRUE(controller_->Start().ok());
   ASSERT_TRUE(Until([&] { return Leads(); }));
@@ -184,10 +136,10 @@ TEST_F(EtcdRestoreTest, AControllerThatIsToldOfItLearnsFromTheAgents) {
   StartAgent();
   while (limit(2) == 0 && Learns()) {
     EXPECT_LE(Sum(), std::max(held, kQuota));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    Pass(absl::Milliseconds(50));
   }
   // What /metrics tells is a moment old.
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  Pass(absl::Seconds(1));
   EXPECT_FALSE(Learns()) << "a newcomer was given what the controller cannot know to be free";
   EXPECT_TRUE(Until([&] { return limit(2) > 2 && Sum() > 15; })) << limit(2) << " of " << Sum();
   EXPECT_GT(limit(0), 2);

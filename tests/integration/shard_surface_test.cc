@@ -20,6 +20,7 @@
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/temporary_folder.h"
 #include "plimsoll/agent/agent.h"
+#include "tests/integration/chaos/control_plane.h"
 #include "tests/integration/cli_program.h"
 #include "tests/integration/etcd_process.h"
 #include "tests/integration/http_probe.h"
@@ -135,7 +136,7 @@ class Controller {
 class ShardSurfaceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (EtcdProcess::Path().empty()) {
+    if (chaos::EtcdProgram().empty()) {
       GTEST_SKIP() << "there is no etcd: install etcd-server, as .ci/setup does";
     }
     auto etcd = EtcdProcess::Start(folder_.path() + "/etcd");

@@ -1,6 +1,7 @@
 #include "tests/simulation/mutants.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -404,6 +405,64 @@ class DeletionFreesAtOnce final : public SessionWatcher {
   std::set<SessionId> sessions_;
 };
 
+// Templates count when the first policy is made from them: who has lost the store does not wait for
+// what they made before.
+class TemplatesFromFirstUse final : public Sabotage {
+  void OnTemplates(TemplateSet& templates) override { set_.swap(templates); }
+  std::vector<Event> OnEvent(Epoch /*epoch*/, Event event) override {
+    if (set_.empty()) return {std::move(event)};
+    PolicyEvent use;
+    use.templates.swap(set_);
+    return {std::move(use), std::move(event)};
+  }
+
+  TemplateSet set_;
+};
+
+// What is inherited is under whichever template fits: the one with the shortest pattern.
+class OtherTemplateInherited final : public Sabotage {
+  void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& found,
+               Instant& /*now*/) override {
+    inherits_ = !found.bounds.empty();
+  }
+  void OnTemplates(TemplateSet& templates) override {
+    if (inherits_ && !templates.empty())
+      templates.erase(std::next(templates.begin()), templates.end());
+  }
+
+  bool inherits_ = false;
+};
+
+// The policy goes with the last one that leaves, and with it what silent ones hold.
+class ForgottenWithHolds final : public SessionWatcher {
+ public:
+  std::vector<Event> OnEvent(Epoch epoch, Event event) override {
+    if (std::holds_alternative<TickEvent>(event)) ++ticks_;
+    const auto* release = std::get_if<ReleaseEvent>(&event);
+    const bool last = release != nullptr && IsLast(release->message.session);
+    std::vector<Event> events = SessionWatcher::OnEvent(epoch, std::move(event));
+    if (!last) return events;
+    for (const auto& [session, heard] : std::exchange(heard_, {})) {
+      events.push_back(ReleaseEvent{kNobody, {session}});
+    }
+    return events;
+  }
+
+ private:
+  static constexpr int kSilent = 8;
+
+  void OnSync(Epoch /*epoch*/, SyncRequest& message) override { heard_[message.session] = ticks_; }
+  void OnSyncAnswer(const SessionId& /*session*/, SyncAnswer& /*answer*/) override {}
+  bool IsLast(const SessionId& leaving) const {
+    return std::all_of(heard_.begin(), heard_.end(), [&](const auto& one) {
+      return one.first == leaving || one.second + kSilent < ticks_;
+    });
+  }
+
+  std::map<SessionId, int> heard_;  // at which tick
+  int ticks_ = 0;
+};
+
 template <typename T>
 std::unique_ptr<Sabotage> Make() {
   return std::make_unique<T>();
@@ -464,6 +523,12 @@ std::vector<Mutant> ProtocolMutants() {
       {"DeletionFreesAtOnce", "C12", "a deletion frees all shares at once", "operator", 1,
        Make<DeletionFreesAtOnce>},
       {"LossUnnoticed", "L1", "a lost store counts as whole", "lost", 1, Make<LossUnnoticed>},
+      {"TemplatesFromFirstUse", "L1", "a lost store does not wait for what templates made",
+       "template", 1, Make<TemplatesFromFirstUse>},
+      {"OtherTemplateInherited", "C9", "what is inherited gets another template that fits",
+       "template", 1, Make<OtherTemplateInherited>},
+      {"ForgottenWithHolds", "C2", "a policy is forgotten with what silent instances hold",
+       "template", 15, Make<ForgottenWithHolds>},
   };
 }
 

@@ -95,6 +95,7 @@ struct Summary {
   std::int64_t sessions_max = 0;
   std::int64_t events = 0;
   EtcdCounts etcd;
+  TemplateCounts templates;
   bool failed = false;
   SimulationResult first_failure;
 
@@ -109,6 +110,7 @@ struct Summary {
     sessions_max = std::max(sessions_max, result.sessions_max);
     events += result.events;
     etcd += result.etcd;
+    templates += result.templates;
     if (!result.ok() && !failed) {
       failed = true;
       first_failure = result;
@@ -136,6 +138,11 @@ void PrintEtcd(const EtcdCounts& c) {
                c.refused_again, c.stale_writes, c.stale_confirms, c.stale_answers);
 }
 
+void PrintTemplates(const TemplateCounts& c) {
+  absl::PrintF("           templates: policies made %d, forgotten %d", c.made, c.forgotten);
+  absl::PrintF("  found for inherited reservations %d  lost stores %d\n", c.inherited, c.learning);
+}
+
 void PrintText(const Summary& s) {
   absl::PrintF("%-10s runs %d  broken I1 %d I2 %d I3 %d I4 %d", s.scenario, s.runs, s.broken[0],
                s.broken[1], s.broken[2], s.broken[3]);
@@ -144,6 +151,7 @@ void PrintText(const Summary& s) {
   absl::PrintF("  usable share %.3f  starved at most %.1f s  sessions at most %d\n", s.usable_share,
                absl::ToDoubleSeconds(s.starved_max), s.sessions_max);
   if (s.etcd.reigns > 0) PrintEtcd(s.etcd);
+  if (s.templates.made > 0) PrintTemplates(s.templates);
   if (!s.failed) return;
   absl::PrintF("         first failing seed %d: %s\n", s.first_failure.seed,
                s.first_failure.first_violation);

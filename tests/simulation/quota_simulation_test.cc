@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Days{"calm", 4, 0.93}, Days{"mild", 4, 0.82}, Days{"harsh", 5, 0.55},
                     Days{"churn", 4, 0.1}, Days{"extreme", 3, 0.4}, Days{"open", 4, 0.93},
                     Days{"anonymous", 4, 0.4}, Days{"reserve", 4, 0.5}, Days{"quota", 6, 0.5},
-                    Days{"operator", 6, 0.2}, Days{"template", 4, 0.1}, Days{"cuts", 4, 0.3},
+                    Days{"operator", 6, 0.2}, Days{"template", 4, 0.2}, Days{"cuts", 4, 0.3},
                     Days{"lost", 6, 0.35}, Days{"failover", 6, 0.5}, Days{"hot", 4, 0.05},
                     Days{"split", 6, 0.35}, Days{"deploy", 4, 0.75}, Days{"scale", 3, 0.8},
                     Days{"jobs", 2, 0.6}, Days{"crashloop", 4, 0.8}),
@@ -72,6 +72,28 @@ TEST(SimulationTest, SameSeedLivesTheSameDay) {
 
 TEST(SimulationTest, OtherSeedsLiveOtherDays) {
   EXPECT_NE(Simulate(ShortHarshDay(), 7).trace_hash, Simulate(ShortHarshDay(), 8).trace_hash);
+}
+
+TEST(SimulationTest, TheTemplateDayMakesAndForgetsPoliciesAllTheTime) {
+  TemplateCounts counts;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    counts += Simulate(*FindScenario("template"), seed).templates;
+  }
+  EXPECT_GE(counts.made, 20);
+  EXPECT_GE(counts.forgotten, 10);
+  EXPECT_GE(counts.inherited, 10);
+  EXPECT_GE(counts.learning, 5);
+}
+
+// As long as somebody uses it: then nothing shows where the policy comes from.
+TEST(SimulationTest, WhatATemplateHasMadeBehavesAsAPolicyOfItsOwn) {
+  Scenario scenario = *FindScenario("operator");
+  const SimulationResult own = Simulate(scenario, 3);
+  scenario.from_template = true;
+  const SimulationResult made = Simulate(scenario, 3);
+  EXPECT_EQ(own.templates.made, 0);
+  EXPECT_GT(made.templates.made, 0);
+  EXPECT_EQ(made.trace_hash, own.trace_hash);
 }
 
 TEST(SimulationTest, TheHarshDayHasEverything) {

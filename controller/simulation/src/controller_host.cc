@@ -13,6 +13,9 @@ namespace {
 
 // Holds that end within this time are answered together.
 constexpr absl::Duration kHoldsStep = absl::Milliseconds(5);
+// Both fit the dependency, the first one better.
+constexpr char kBestPattern[] = "???*";
+constexpr char kOtherPattern[] = "*";
 
 CoreOptions MakeOptions(World& world) {
   CoreOptions options;
@@ -41,15 +44,17 @@ Policy MakePolicy(const World& world) {
   return policy;
 }
 
-// What the operator has set: the policy by the name of the dependency, or as a template that is all
-// that fits it.
+// What the operator has set: the policy by the name of the dependency, or as a template. Then
+// another one fits as well, which would grant far too much, and must never be taken.
 void Put(const World& world, const Policy& policy, PolicyEvent& event) {
   if (!world.scenario.from_template) {
     event.policies = {{policy.name, policy}};
     return;
   }
-  event.templates = {{"*", policy}, {"???*", MadeFrom(policy, DependencyId())}};
-  event.templates.at("*").quota = 1;
+  Policy made_from = MadeFrom(policy, DependencyId());
+  event.templates[kBestPattern] = made_from;
+  made_from.quota = 4 * world.scenario.quota;
+  event.templates[kOtherPattern] = made_from;
 }
 
 PolicyEvent MakePolicies(const World& world) {
@@ -115,12 +120,30 @@ void ControllerHost::Lead(StoreState found) {
   if (epoch_ == store_.epoch()) world_.AdoptQuota();
   PolicyEvent set;
   if (!world_.deleted) Put(world_, policy, set);
+  world_.sabotage.OnTemplates(set.templates);
   core_ = std::make_unique<Core>(options, set.policies, found, now, set.templates);
+  CountStart();
   if (world_.pin != Override{}) Apply(MakePolicies(world_));
   Tick();
 }
 
+// Before anybody has asked for the dependency.
+void ControllerHost::CountStart() {
+  if (!world_.scenario.from_template) return;
+  world_.templates.learning += core_->learning() ? 1 : 0;
+  for (const DependencyRow& row : core_->TakeSnapshot(clock_->Now()).dependencies) {
+    world_.templates.inherited += row.made_from == kBestPattern ? 1 : 0;
+  }
+}
+
+void ControllerHost::CountTemplates() {
+  if (core_ == nullptr || !world_.scenario.from_template) return;
+  world_.templates.made += core_->log().total(EventType::kDependencyCreated);
+  world_.templates.forgotten += core_->log().total(EventType::kDependencyDeleted);
+}
+
 void ControllerHost::End() {
+  CountTemplates();
   ++reign_;
   core_.reset();
   deposed_ = false;

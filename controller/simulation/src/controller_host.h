@@ -59,6 +59,9 @@ class ControllerHost {
   // The connection is gone.
   void Abandon(std::int64_t exchange);
 
+  // Adds what the templates of the reign did to the counts of the world; when it ends.
+  void CountTemplates();
+
   // For the checker; null while nothing reigns here, or believes to.
   const Core* core() const { return core_.get(); }
   // What that process' clock says. Requires core() != nullptr.
@@ -76,6 +79,7 @@ class ControllerHost {
   void PerformWrite(WriteAction write);
   void PerformConfirm(ConfirmAction confirm);
   void End();
+  void CountStart();
   void Tick();
   void ScheduleWake();
   void Refuse(const Reply& reply) const;

@@ -80,6 +80,8 @@ SimulationResult Fleet::Run(bool until_broken) {
   result_.controller_starts = world_.controller_starts;
   result_.agent_starts = world_.agent_starts;
   result_.messages = world_.messages;
+  for (const auto& controller : controllers_) controller->CountTemplates();
+  result_.templates = world_.templates;
   result_.trace_hash = world_.trace.hash();
   result_.trace = world_.trace.TakeLines();
   return std::move(result_);

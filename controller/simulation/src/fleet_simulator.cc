@@ -29,6 +29,14 @@ EtcdCounts& EtcdCounts::operator+=(const EtcdCounts& other) {
   return *this;
 }
 
+TemplateCounts& TemplateCounts::operator+=(const TemplateCounts& other) {
+  made += other.made;
+  forgotten += other.forgotten;
+  inherited += other.inherited;
+  learning += other.learning;
+  return *this;
+}
+
 bool SimulationResult::ok() const {
   return std::all_of(violations.begin(), violations.end(), [](std::int64_t n) { return n == 0; });
 }

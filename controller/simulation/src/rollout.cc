@@ -16,6 +16,9 @@ constexpr absl::Duration kJobLasts = absl::Seconds(2);
 constexpr absl::Duration kCrashAfter = absl::Seconds(1);
 constexpr absl::Duration kLook = absl::Milliseconds(100);
 constexpr int kCrashing = 2;
+constexpr DurationRange kWaveLasts = {absl::Seconds(2), absl::Seconds(8)};
+constexpr DurationRange kWaveGone = {absl::Seconds(1), absl::Seconds(12)};
+constexpr double kCrashesAtEnd = 0.1;
 
 }  // namespace
 
@@ -24,11 +27,13 @@ Rollout::Rollout(World& world, FleetControls controls)
 
 void Rollout::Begin() {
   const Scenario& scenario = world_.scenario;
+  if (scenario.plan == FleetPlan::kWaves) return ComeTogether();
   for (int i = 0; i < scenario.agents_at_start.value_or(scenario.agents); ++i) {
     world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { Start(i); });
   }
   switch (scenario.plan) {
     case FleetPlan::kSteady:
+    case FleetPlan::kWaves:
       return;
     case FleetPlan::kRolling:
       return world_.queue.After(kDeployEvery, [this] { ReplaceOldest(); });
@@ -100,6 +105,21 @@ void Rollout::LoopCrashes(int place) {
     controls_.crash(place);
     world_.queue.After(kLook, [this, place] { LoopCrashes(place); });
   });
+}
+
+// Who still drains from the wave before stays away from this one.
+void Rollout::ComeTogether() {
+  for (int i = 0; i < world_.scenario.agents; ++i) {
+    world_.queue.After(absl::Seconds(world_.random.Uniform()), [this, i] { Start(i); });
+  }
+  world_.queue.After(Draw(world_.random, kWaveLasts), [this] { EndWave(); });
+}
+
+void Rollout::EndWave() {
+  for (const int place : std::exchange(running_, {})) {
+    world_.random.Chance(kCrashesAtEnd) ? controls_.crash(place) : controls_.leave(place);
+  }
+  world_.queue.After(Draw(world_.random, kWaveGone), [this] { ComeTogether(); });
 }
 
 }  // namespace plimsoll::internal

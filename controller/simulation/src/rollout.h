@@ -29,6 +29,8 @@ class Rollout {
   void ScaleTo(int size, absl::Duration step);
   void StartJob();
   void LoopCrashes(int place);
+  void ComeTogether();
+  void EndWave();
   void Start(int place);
   int FreePlace(int from) const;
 

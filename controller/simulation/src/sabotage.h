@@ -29,6 +29,8 @@ class Sabotage {
   // A controller starts: with these settings, finding this, at this time of its clock.
   virtual void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& /*found*/,
                        Instant& /*now*/) {}
+  // And with these templates, after that.
+  virtual void OnTemplates(TemplateSet& /*templates*/) {}
   // A batch is about to become durable.
   virtual void OnCommit(WriteBatch& /*batch*/) {}
   // An event reaches the core of a controller of this epoch. Others may be put before it.

@@ -91,11 +91,17 @@ Scenario Operator() {
   return scenario;
 }
 
-// All of the same, but the policy is made when somebody asks for the dependency, and goes with the
-// last one that uses it.
+// The policy is made when somebody asks for the dependency, and goes with the last one that uses
+// it: all come and go together. What the crashed held outlasts some of the gaps. Some controllers
+// find their store lost, and learn for 10 s.
 Scenario Template() {
-  Scenario scenario = From(Operator(), "template");
+  Scenario scenario = From(Quota(), "template");
   scenario.from_template = true;
+  scenario.plan = FleetPlan::kWaves;
+  scenario.base_lease = absl::Seconds(6);
+  scenario.fault_every = absl::Seconds(6);
+  scenario.controller_up = {absl::Seconds(12), absl::Seconds(40)};
+  scenario.store_lost = 0.3;
   return scenario;
 }
 

@@ -12,6 +12,7 @@
 #include "plimsoll/controller/policy.h"
 #include "plimsoll/core/random.h"
 #include "plimsoll/core/types.h"
+#include "plimsoll/simulation/fleet_simulator.h"
 #include "plimsoll/simulation/scenario.h"
 #include "plimsoll/simulation/virtual_clock.h"
 
@@ -87,6 +88,7 @@ struct World {
   std::int64_t controller_starts = 0;
   std::int64_t agent_starts = 0;
   std::int64_t messages = 0;
+  TemplateCounts templates;
 };
 
 // Whose rate a clock may have.

@@ -17,25 +17,29 @@ std::string Url(const std::string& address, int port) {
 
 std::string Peers(const std::vector<EtcdAddress>& all) {
   return absl::StrJoin(all, ",", [](std::string* text, const EtcdAddress& member) {
-    absl::StrAppend(text, member.name, "=", Url(member.peers, kEtcdPeerPort));
+    absl::StrAppend(text, member.name, "=", member.PeerUrl());
   });
 }
 
 }  // namespace
 
+std::string EtcdAddress::ClientUrl() const { return Url(clients, client_port); }
+std::string EtcdAddress::PeerUrl() const { return Url(peers, peer_port); }
+
 // etcd makes no lease shorter than one and a half times the timeout of its elections.
 EtcdMember::EtcdMember(std::size_t self, const std::vector<EtcdAddress>& all,
                        const std::string& folder, bool slow)
-    : log_(absl::StrCat(folder, "/", all[self].name, ".log")) {
+    : log_(absl::StrCat(folder, "/", all[self].name, ".log")),
+      data_(absl::StrCat(folder, "/", all[self].name)) {
   const EtcdAddress& own = all[self];
   command_ = {EtcdProgram(),
               "--name=" + own.name,
-              absl::StrCat("--data-dir=", folder, "/", own.name),
+              "--data-dir=" + data_,
               "--log-level=warn",
-              "--listen-client-urls=" + Url(own.listen, kEtcdClientPort),
-              "--advertise-client-urls=" + Url(own.clients, kEtcdClientPort),
-              "--listen-peer-urls=" + Url(own.listen, kEtcdPeerPort),
-              "--initial-advertise-peer-urls=" + Url(own.peers, kEtcdPeerPort),
+              "--listen-client-urls=" + Url(own.listen, own.client_port),
+              "--advertise-client-urls=" + own.ClientUrl(),
+              "--listen-peer-urls=" + Url(own.listen, own.peer_port),
+              "--initial-advertise-peer-urls=" + own.PeerUrl(),
               "--initial-cluster=" + Peers(all),
               "--heartbeat-interval=100",
               "--pre-vote",

@@ -46,6 +46,16 @@ struct EtcdCounts {
   EtcdCounts& operator+=(const EtcdCounts& other);
 };
 
+// What templates did on a day on which the policy is made from one of them.
+struct TemplateCounts {
+  std::int64_t made = 0;       // when somebody asked for the dependency
+  std::int64_t forgotten = 0;  // with the last one that used it
+  std::int64_t inherited = 0;  // starts that found reservations, and the template for them
+  std::int64_t learning = 0;   // starts that found the store lost, and no policy but templates
+
+  TemplateCounts& operator+=(const TemplateCounts& other);
+};
+
 struct SimulationResult {
   std::uint64_t seed = 0;
   // After how many events each invariant did not hold.
@@ -67,6 +77,7 @@ struct SimulationResult {
   std::int64_t agent_starts = 0;
   std::int64_t messages = 0;
   EtcdCounts etcd;
+  TemplateCounts templates;
   // Of everything that happened: two runs with equal hashes were the same run.
   std::uint64_t trace_hash = 0;
   std::vector<std::string> trace;  // one line for each message and fault, if asked for

@@ -38,6 +38,7 @@ enum class FleetPlan {
   kScale,      // from agents_at_start to all of them, one every 500 ms, and back
   kJobs,       // beside agents_at_start that stay, a thousand a minute come for 2 s; half crash
   kCrashLoop,  // two of them crash a second after every start
+  kWaves,      // all come, and after some seconds all go, a tenth by a crash; then nobody is there
 };
 
 struct DiskFaults {
@@ -92,7 +93,7 @@ struct Scenario {
   absl::Duration call_deadline = absl::Seconds(3);
   absl::Duration hold_max = absl::Milliseconds(500);
   bool unique_instances = true;
-  bool from_template = false;  // the policy is not of the dependency, but of a template
+  bool from_template = false;  // the policy is not of the dependency, but of one of two templates
   double clock_rate_error = 0.05;
   // The controller's clock as fast and the agents' as slow as allowed, and every call lasts its
   // whole deadline. Otherwise rates are drawn anew for each process.
