@@ -1,6 +1,7 @@
 #include "tests/scale/rounds.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "plimsoll/store/etcd_round_plan.h"
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "plimsoll/core/random.h"
+#include "plimsoll/core/time.h"
 #include "tests/scale/options.h"
 
 namespace plimsoll::scale {
