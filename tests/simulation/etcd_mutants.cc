@@ -181,7 +181,7 @@ std::vector<Mutant> EtcdMutants() {
        MakeOne<RaisesFirst>},
       {"ConfirmedByMember", "E4", "a confirmation is answered by any member", "etcd-split", 18,
        MakeOne<ConfirmedByMember>},
-      {"ConfirmedForLater", "C6", "a round confirms what arrived after it began", "etcd-paused", 73,
+      {"ConfirmedForLater", "C6", "a round confirms what arrived after it began", "etcd-paused", 541,
        MakeOne<ConfirmedForLater>},
       {"ConfirmedByLease", "E4", "a lease that is not known to have ended confirms", "etcd-split",
        8, MakeOne<ConfirmedByLease>},

@@ -249,6 +249,7 @@ class HoldWithoutDeadline final : public Sabotage {
 
 // Keeps books of what is durable.
 class DiskWatcher : public Sabotage {
+ public:
   void OnCommit(WriteBatch& batch) override {
     std::erase_if(batch.put, [this](const Bound& bound) { return !Keep(bound); });
     for (const Bound& bound : batch.put) durable_[bound.key] = bound.steps;
@@ -256,6 +257,7 @@ class DiskWatcher : public Sabotage {
     for (const BoundKey& key : batch.erase) durable_.erase(key);
   }
 
+  // What goes to the disk.
   virtual bool Keep(const Bound& bound) const = 0;
   virtual bool KeepErasures() const { return true; }
 
@@ -276,6 +278,27 @@ class RaisesUnlogged final : public DiskWatcher {
 class OnlyRaisesLogged final : public DiskWatcher {
   bool Keep(const Bound& bound) const override { return IsRaise(bound); }
   bool KeepErasures() const override { return false; }
+};
+
+// Of many changes those wait for the next write that should go first.
+class LoweringsLater final : public DiskWatcher {
+  void OnStart(CoreOptions& /*options*/, Policy& /*policy*/, StoreState& /*found*/,
+               Instant& /*now*/) override {
+    late_.clear();
+  }
+  void OnCommit(WriteBatch& batch) override {
+    std::map<BoundKey, Bound> late = std::exchange(late_, {});
+    for (const Bound& bound : batch.put) {
+      late.erase(bound.key);
+      if (!IsRaise(bound)) late_[bound.key] = bound;
+    }
+    for (const BoundKey& key : batch.erase) late.erase(key);
+    DiskWatcher::OnCommit(batch);
+    for (const auto& [key, bound] : late) batch.put.push_back(bound);
+  }
+  bool Keep(const Bound& bound) const override { return IsRaise(bound); }
+
+  std::map<BoundKey, Bound> late_;
 };
 
 class NothingInherited final : public Sabotage {
@@ -484,7 +507,7 @@ std::vector<Mutant> ProtocolMutants() {
        Make<InFlightUnreported>},
       {"NoBaseHold", "C1", "the base is not reserved after the limit's hold", "harsh", 2,
        Make<NoBaseHold>},
-      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 67,
+      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 111,
        Make<OldSyncAccepted>},
       {"ForeignAcknowledged", "C2", "a report of an older epoch clears what was inherited", "harsh",
        1, Make<ForeignAcknowledged>},
@@ -500,6 +523,8 @@ std::vector<Mutant> ProtocolMutants() {
        Make<InFlightUnlogged>},
       {"OnlyRaisesLogged", "C5", "raises are written without the lowerings they spend", "harsh", 1,
        Make<OnlyRaisesLogged>},
+      {"LoweringsLater", "C5", "of many changes the lowerings are written last", "harsh", 1,
+       Make<LoweringsLater>},
       {"Unconfirmed", "C6", "a deposed controller extends leases", "split", 1, Make<Unconfirmed>},
       {"UnconfirmedAnchor", "C7", "an unconfirmed answer extends leases", "split", 11,
        Make<UnconfirmedAnchor>},
@@ -510,7 +535,7 @@ std::vector<Mutant> ProtocolMutants() {
       {"InheritedWithoutHold", "C9", "inherited bounds count without a hold", "harsh", 1,
        Make<InheritedWithoutHold>},
       {"RiseWhileOver", "C10",
-       "agents rise up to their reservation while the sum is above the quota", "cuts", 685,
+       "agents rise up to their reservation while the sum is above the quota", "cuts", 267,
        Make<RiseWhileOver>},
       {"FencedAtOnce", "C11", "a successor frees the share of its predecessor at once", "churn", 1,
        Make<FencedAtOnce>},
