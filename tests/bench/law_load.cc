@@ -1,6 +1,7 @@
 #include "tests/bench/law_load.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>  // Asio 1.74 needs it first
 
 #include <boost/asio/awaitable.hpp>
@@ -76,9 +77,10 @@ class LawLoad::Impl {
   absl::Status Start() {
     const std::vector<std::string> controllers = {
         absl::StrCat("http://127.0.0.1:", options_.controller_port)};
+    const std::atomic<bool> told_to_end{false};
     for (int i = 0; i < options_.replicas; ++i) {
-      absl::StatusOr<std::unique_ptr<demo::Gate>> gate =
-          demo::MakePlimsollGate(controllers, absl::StrCat("replica-", i), true);
+      absl::StatusOr<std::unique_ptr<demo::Gate>> gate = demo::MakePlimsollGate(
+          controllers, absl::StrCat("replica-", i), true, demo::kDependency, told_to_end);
       if (!gate.ok()) return gate.status();
       const std::uint64_t seed = options_.seed * 1000 + static_cast<std::uint64_t>(i);
       replicas_.push_back({*std::move(gate), Random(seed), {}});

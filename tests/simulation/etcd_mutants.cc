@@ -179,7 +179,7 @@ std::vector<Mutant> EtcdMutants() {
        MakeOne<UnknownIsLanded>},
       {"RaisesFirst", "E3", "of a batch what rises is written first", "etcd-three", 3,
        MakeOne<RaisesFirst>},
-      {"ConfirmedByMember", "E4", "a confirmation is answered by any member", "etcd-split", 18,
+      {"ConfirmedByMember", "E4", "a confirmation is answered by any member", "etcd-split", 28,
        MakeOne<ConfirmedByMember>},
       {"ConfirmedForLater", "C6", "a round confirms what arrived after it began", "etcd-paused",
        541, MakeOne<ConfirmedForLater>},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,11 +52,13 @@ class Gate {
 // The lane `unlimited`: a bulkhead with a number that somebody chose once, blind to all others.
 std::unique_ptr<Gate> MakeFixedGate(int limit, absl::Duration call_deadline);
 
-// The lane `plimsoll`: the agent library. Returns when the first limit is there, or after a while
-// without one. If `verbose`, the agent writes to standard error what it has to say.
+// The lane `plimsoll`: the agent library. Returns when the first limit is there, after a while
+// without one, or when it is told to end. If `verbose`, the agent writes to standard error what it
+// has to say.
 absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::vector<std::string>& controllers,
                                                        const std::string& instance, bool verbose,
-                                                       const std::string& dependency = kDependency);
+                                                       const std::string& dependency,
+                                                       const std::atomic<bool>& told_to_end);
 
 // Lets `gate` decide, and tells `observer` of what it lets through, whatever that would have said.
 std::unique_ptr<Gate> MakeObservedGate(std::unique_ptr<Gate> gate, std::unique_ptr<Gate> observer);

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -11,7 +12,8 @@
 namespace plimsoll::demo {
 namespace {
 
-constexpr std::chrono::seconds kFirstGrantTimeout{5};
+constexpr std::chrono::milliseconds kFirstGrantTimeout{5000};
+constexpr std::chrono::milliseconds kGrantLook{100};
 constexpr std::chrono::seconds kDrainTimeout{2};
 
 class PlimsollPass : public Pass {
@@ -36,10 +38,13 @@ class PlimsollPass : public Pass {
 
 class PlimsollGate : public Gate {
  public:
-  PlimsollGate(std::unique_ptr<Agent> agent, const std::string& dependency)
+  PlimsollGate(std::unique_ptr<Agent> agent, const std::string& dependency,
+               const std::atomic<bool>& told_to_end)
       : agent_(std::move(agent)), bulkhead_(agent_->bulkhead(dependency)) {
     // Without a grant everything is refused, which the demo shows as well.
-    agent_->WaitUntilGranted(kFirstGrantTimeout).IgnoreError();
+    for (auto left = kFirstGrantTimeout; left.count() > 0 && !told_to_end; left -= kGrantLook) {
+      if (agent_->WaitUntilGranted(kGrantLook).ok()) break;
+    }
   }
 
   std::unique_ptr<Pass> TryEnter() override {
@@ -70,7 +75,8 @@ class PlimsollGate : public Gate {
 
 absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::vector<std::string>& controllers,
                                                        const std::string& instance, bool verbose,
-                                                       const std::string& dependency) {
+                                                       const std::string& dependency,
+                                                       const std::atomic<bool>& told_to_end) {
   AgentOptions options;
   options.controllers = controllers;
   options.service = kService;
@@ -80,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Gate>> MakePlimsollGate(const std::vector<std::st
   if (!verbose) options.log = [](std::string_view) {};
   absl::StatusOr<std::unique_ptr<Agent>> agent = Agent::Start(std::move(options));
   if (!agent.ok()) return agent.status();
-  return std::make_unique<PlimsollGate>(*std::move(agent), dependency);
+  return std::make_unique<PlimsollGate>(*std::move(agent), dependency, told_to_end);
 }
 
 }  // namespace plimsoll::demo

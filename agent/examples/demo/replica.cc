@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<Gate>> MakeGate(const ReplicaOptions& options) {
   }
   absl::StatusOr<std::unique_ptr<Gate>> gate =
       MakePlimsollGate(controllers, options.name, options.verbose,
-                       options.observed ? kObservedDependency : kDependency);
+                       options.observed ? kObservedDependency : kDependency, terminated);
   if (!gate.ok() || !options.observed) return gate;
   return MakeObservedGate(MakeFixedGate(kHandSetLimit, kCallDeadline), *std::move(gate));
 }
