@@ -56,9 +56,10 @@ class EtcdRestoreTest : public ::testing::Test {
   }
 
   // Returns whether it ended with status 0.
-  bool Etcdctl(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), kEtcdctl);
-    const auto process = ChildProcess::Start(arguments, path("etcdctl.log"));
+  bool Etcdctl(const std::vector<std::string>& arguments) {
+    std::vector<std::string> command(1, kEtcdctl);
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const auto process = ChildProcess::Start(command, path("etcdctl.log"));
     return process.ok() && (*process)->WaitFor(absl::Seconds(20)) && (*process)->exit_code() == 0;
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }

@@ -65,7 +65,7 @@ using LowestOf = std::function<Calls(const DurableBounds&, const DoubtfulDisk&, 
 // Lives one history; true if `lowest` was never above what a successor might find.
 bool NeverAbove(std::uint64_t seed, const LowestOf& lowest, bool* ever_useful) {
   Random random(seed);
-  DurableBounds bounds({});
+  DurableBounds bounds({}, 1 + seed % 3);  // so that raises wait
   DoubtfulDisk disk;
   std::array<Calls, kKeys> wanted{};
   const auto wanted_of = [&wanted](const BoundKey& key) -> DurableBounds::Wanted {
@@ -86,7 +86,8 @@ bool NeverAbove(std::uint64_t seed, const LowestOf& lowest, bool* ever_useful) {
       bounds.Finish(ok, Instant{});
       disk.End(ok);
     } else {
-      disk.Begin(bounds.Start(wanted_of));
+      std::set<SessionId> waiting = {KeyOf(i).session};
+      disk.Begin(bounds.Start(wanted_of, waiting).batch);
     }
     for (int k = 0; k < kKeys; ++k) {
       if (lowest(bounds, disk, k) > disk.Least(k)) return false;

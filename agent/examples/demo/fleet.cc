@@ -119,7 +119,9 @@ absl::Status Fleet::CheckEnded(Replica& replica) {
   const int code = replica.process->exit_code().value_or(-1);
   replica.process.reset();
   SetLimit(replica, 0);
-  if (code == 0) return absl::OkStatus();
+  // It was told to end before it could know what to do then.
+  const bool unborn = code == 128 + SIGTERM && !replica.has_spoken;
+  if (code == 0 || unborn) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat(replica.name, " ended with exit status ", code));
 }
 
