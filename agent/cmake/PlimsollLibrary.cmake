@@ -7,7 +7,7 @@ function(plimsoll_compile_options target)
   # g++ 12, optimising, takes the inactive members of a std::variant for uninitialised ones, and
   # short texts for long ones (GCC bugs 105651, 105329).
   target_compile_options(${target} PRIVATE
-    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
   # In a unity build an anonymous namespace of a source looks like one of a header.
   target_compile_options(${target} PRIVATE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
