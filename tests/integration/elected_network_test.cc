@@ -5,18 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "agent/examples/demo/child_process.h"
 #include "agent/examples/demo/temporary_folder.h"
 #include "plimsoll/agent/agent.h"
-#include "plimsoll/core/clock.h"
 #include "tests/integration/chaos/elected_plane.h"
+#include "tests/integration/waiting.h"
 
 namespace plimsoll::chaos {
 namespace {
@@ -71,11 +69,7 @@ class ElectedNetworkTest : public ::testing::Test {
 
   template <typename Condition>
   static bool Until(absl::Duration time, Condition condition) {
-    for (const Instant end = RealClock().Now() + time; RealClock().Now() < end;) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return plimsoll::Until(time, condition, absl::Milliseconds(10));
   }
 
   // Cuts the leader off from agents, and not from etcd: another one leads, and no lease ends.

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +22,7 @@
 #include "tests/integration/cli_program.h"
 #include "tests/integration/etcd_process.h"
 #include "tests/integration/http_probe.h"
+#include "tests/integration/waiting.h"
 
 namespace plimsoll {
 namespace {
@@ -40,15 +39,6 @@ constexpr int kDependencies = 8;
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-template <typename Condition>
-bool Until(Condition condition) {
-  for (int i = 0; i < 1200; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return false;
 }
 
 class Controller {

@@ -14,8 +14,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "plimsoll/core/mutex.h"
 #include "plimsoll/store/etcd_api.h"
+#include "plimsoll/store/etcd_plan.h"
 
 namespace plimsoll::testing {
 
@@ -260,5 +262,14 @@ class FakeEtcd {
   std::vector<EtcdRange> ranges_ ABSL_GUARDED_BY(mutex_);
   std::function<void(const std::map<std::string, EtcdKeyValue>& kvs)> see_ ABSL_GUARDED_BY(mutex_);
 };
+
+// Somebody takes a shard over, whoever led before.
+inline EtcdReignToken TakeShardOver(FakeEtcd& etcd, int shard) {
+  const std::string prefix = absl::StrCat("/p/shard/", shard);
+  etcd.Erase(prefix + "/leader");
+  etcd.Put(prefix + "/leader", "{}");
+  const auto found = etcd.MakeClient()->Range({.key = prefix + "/leader"});
+  return {prefix, found->kvs[0].create_revision};
+}
 
 }  // namespace plimsoll::testing

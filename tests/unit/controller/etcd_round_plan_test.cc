@@ -8,7 +8,6 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "tests/support/fake_etcd.h"
 
 namespace plimsoll {
@@ -24,14 +23,7 @@ constexpr absl::StatusCode kUnknown = absl::StatusCode::kUnavailable;
 
 class EtcdRoundPlanTest : public ::testing::Test {
  protected:
-  // Somebody takes over, whoever led before.
-  EtcdReignToken Reign(int shard) {
-    const std::string prefix = absl::StrCat("/p/shard/", shard);
-    etcd_.Erase(prefix + "/leader");
-    etcd_.Put(prefix + "/leader", "{}");
-    const auto found = etcd_.MakeClient()->Range({.key = prefix + "/leader"});
-    return {prefix, found->kvs[0].create_revision};
-  }
+  EtcdReignToken Reign(int shard) { return TakeShardOver(etcd_, shard); }
   // Carries out the round that begins now.
   std::map<Ticket, absl::StatusCode> Round() {
     const std::optional<EtcdTxn> txn = plan_.Begin();

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "tests/support/fake_etcd.h"
 
 namespace plimsoll {
@@ -66,13 +65,7 @@ class EtcdRoundsTest : public ::testing::Test {
  protected:
   EtcdRoundsTest() : held_(new HeldEtcd(etcd_.MakeClient())), rounds_(Wrap(), 128) {}
 
-  EtcdReignToken Reign(int shard) {
-    const std::string prefix = absl::StrCat("/p/shard/", shard);
-    etcd_.Erase(prefix + "/leader");
-    etcd_.Put(prefix + "/leader", "{}");
-    const auto found = etcd_.MakeClient()->Range({.key = prefix + "/leader"});
-    return {prefix, found->kvs[0].create_revision};
-  }
+  EtcdReignToken Reign(int shard) { return TakeShardOver(etcd_, shard); }
   // Asks in a thread of its own; the verdict is there when that has been joined.
   void Ask(const EtcdReignToken& reign) {
     const std::size_t i = threads_.size();
