@@ -59,7 +59,6 @@ void FleetBreaker::Configure(const std::optional<BreakerSettings>& settings) {
   const std::optional<BreakerSettings> before =
       std::exchange(settings_, valid ? settings : std::nullopt);
   if (before == settings_) return;
-  if (!before.has_value()) breaker_->Force(BreakerState::kClosed);  // nobody has disabled it
   refused_told_ = 0;
   if (!settings_.has_value()) {
     BreakerControl::Replace(*breaker_, MakeImpl(BreakerSettings()));
@@ -67,6 +66,9 @@ void FleetBreaker::Configure(const std::optional<BreakerSettings>& settings) {
     return;
   }
   BreakerControl::Replace(*breaker_, MakeImpl(*settings_));
+  // Nobody has disabled it. Last, because from here on calls are counted, and must be in what
+  // stays.
+  if (!before.has_value()) breaker_->Force(BreakerState::kClosed);
   Follow(obeyed_, clock_.Now());
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "agent/src/fleet_breaker.h"
@@ -266,6 +267,23 @@ TEST_F(BreakerFleetTest, AnOrderToCloseDoesNotCloseWhatOpenedByItself) {
   close.id = {Epoch(7), Seq(1)};
   breaker.Obey(close, clock_.Now());
   EXPECT_EQ(breaker.breaker().state(), BreakerState::kOpen);
+}
+
+TEST_F(BreakerFleetTest, WhoFindsItClosedByItsFirstPolicyIsCounted) {
+  constexpr int kRounds = 200;
+  int counted = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    internal::FleetBreaker breaker(clock_, Random(1), [] {});
+    breaker.Use();
+    std::thread caller([&breaker = breaker.breaker()] {
+      while (breaker.state() == BreakerState::kDisabled) std::this_thread::yield();
+      breaker.TryEnter()->Finish(Outcome::kError);
+    });
+    breaker.Configure(BreakerPolicy().breaker);
+    caller.join();
+    counted += static_cast<int>(breaker.Report(clock_.Now())->evidence.failed);
+  }
+  EXPECT_EQ(counted, kRounds);
 }
 
 TEST_F(BreakerFleetTest, WhereAnOperatorHasSpokenNobodyProbesForTheFleet) {
