@@ -48,7 +48,7 @@ class Controller {
     std::ofstream(folder + "/config.yaml")
         << "listen: {api: \"127.0.0.1:0\", agents: \"127.0.0.1:0\"}\n"
         << "state: {mode: etcd, etcd: {endpoints: [\"" << etcd
-        << "\"], lease: 2s, shards: " << kShards << "}}\n"
+        << "\"], lease: 5s, shards: " << kShards << "}}\n"
         << "agents: {hold_max: 500ms, tick: 100ms}\n"
         << "dependencies:\n  - {match: \"dep-*\", quota: {capacity: 20}, call_deadline: 1s}\n";
     auto process =
@@ -187,12 +187,12 @@ TEST_F(ShardSurfaceTest, AnInstanceIsEvictedFromAllShards) {
   ASSERT_FALSE(first.empty() || second.empty()) << "each leads something that it uses" << Logs();
 
   const std::string answer = controllers_[0]->Ask("DELETE", "/v1/instances/shop-0");
-  EXPECT_EQ(StatusOf(answer), 200) << answer;
+  ASSERT_EQ(StatusOf(answer), 200) << answer << Logs();
   const Json said = Json::parse(BodyOf(answer));
   EXPECT_EQ(said["partial"], true);
-  EXPECT_EQ(said["elsewhere"].size(), static_cast<std::size_t>(kShards / kControllers));
+  EXPECT_EQ(said["elsewhere"].size(), static_cast<std::size_t>(kShards / kControllers)) << Logs();
   for (const Json& shard : said["elsewhere"]) EXPECT_EQ(shard["api"], controllers_[1]->url());
-  EXPECT_EQ(controllers_[0]->evictions(), first.size());
+  EXPECT_EQ(controllers_[0]->evictions(), first.size()) << Logs();
   EXPECT_EQ(controllers_[1]->evictions(), 0U);
   const std::string nobody = controllers_[0]->Ask("DELETE", "/v1/instances/nobody");
   EXPECT_EQ(StatusOf(nobody), 404) << nobody;
@@ -202,7 +202,7 @@ TEST_F(ShardSurfaceTest, AnInstanceIsEvictedFromAllShards) {
   cli.set_environment("PLIMSOLL_ADDR=" + controllers_[0]->url());
   EXPECT_EQ(cli.Run("evict shop-0"), 0) << cli.error();
   EXPECT_THAT(cli.out(), HasSubstr("shop-0: evicted"));
-  EXPECT_EQ(controllers_[1]->evictions(), second.size());
+  EXPECT_EQ(controllers_[1]->evictions(), second.size()) << Logs();
   EXPECT_EQ(cli.Run("evict nobody"), 3) << cli.error();
 }
 

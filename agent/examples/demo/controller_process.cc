@@ -60,7 +60,7 @@ std::string PolicyText(const std::string& name, const std::string& mode) {
 
 }  // namespace
 
-std::string DemoConfig() {
+std::string DemoConfig(absl::Duration lease) {
   return absl::StrFormat(R"(agents:
   lease: %s
   hold_max: %s
@@ -68,7 +68,7 @@ std::string DemoConfig() {
   tick: 50ms
 dependencies:
 )",
-                         absl::FormatDuration(kLease), absl::FormatDuration(kLease / 10)) +
+                         absl::FormatDuration(lease), absl::FormatDuration(kLease / 10)) +
          PolicyText(kDependency, "enforce");
 }
 

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "agent/examples/demo/child_process.h"
+#include "agent/examples/demo/setup.h"
 
 namespace plimsoll::demo {
 
 // The policy of the provider, and leases short enough for a story of seconds, as YAML.
-std::string DemoConfig();
+std::string DemoConfig(absl::Duration lease = kLease);
 // The same, and the provider once more under the name by which it is only observed.
 std::string StoryConfig();
 
