@@ -82,6 +82,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::awaitable<boost::beast::error_code> ReadHead(Parser& parser, FoldDetector& folds);
   boost::asio::awaitable<boost::beast::error_code> ReadBody(Parser& parser);
   boost::asio::awaitable<void> AwaitReply(const ExchangePtr& exchange);
+  boost::asio::awaitable<void> AwaitPeer();
   boost::asio::awaitable<void> WriteRest(const Parts& parts, std::size_t written);
   boost::asio::awaitable<void> WriteStream(BodyStream& stream);
   boost::asio::awaitable<void> WritePieces(const std::vector<BodyStream::Piece>& pieces);
@@ -99,6 +100,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::size_t WriteNow(const Parts& parts);
 
   void SetDeadline(absl::Duration time);
+  void Wake();
   void WatchPeer();
   void OnReadable();
   // What to tell the client; nothing worth telling, and gone_, if it went away.
@@ -115,13 +117,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::steady_timer signal_;  // never fires: cancelled to wake the coroutine
   boost::beast::flat_buffer buffer_;
   Instant deadline_ = kInfiniteFuture;
-  bool expired_ = false;   // the deadline passed
-  bool idle_ = false;      // between two requests
-  bool draining_ = false;  // no further request
-  bool gone_ = false;      // the peer closed, or we were told to abort
-  bool watching_ = false;  // waiting for the peer to close
-  bool blind_ = false;     // what the peer sent hides whether it closed
-  bool refused_ = false;   // what the client sends now is not read any more
+  bool expired_ = false;        // the deadline passed
+  bool idle_ = false;           // between two requests
+  bool draining_ = false;       // no further request
+  bool gone_ = false;           // the peer closed, or we were told to abort
+  bool awaiting_peer_ = false;  // the coroutine waits for what the peer does
+  bool watching_ = false;       // likewise while a stream is written, beside the coroutine
+  bool blind_ = false;          // what the peer sent hides whether it closed
+  bool refused_ = false;        // what the client sends now is not read any more
   std::vector<std::string> certificate_names_;
   // Of the request under way, for its metrics.
   const char* route_ = kNoRoute;

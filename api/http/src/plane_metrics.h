@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "absl/base/thread_annotations.h"
@@ -15,8 +17,8 @@ namespace plimsoll::internal {
 // What one listener has seen. Labels are templates of routes, never what a client sent.
 struct PlaneCounts {
   // By method, route and status.
-  std::map<std::tuple<std::string, std::string, int>, std::int64_t> requests;
-  std::map<std::string, DurationHistogram> durations;  // by route
+  std::map<std::tuple<std::string, std::string, int>, std::int64_t, std::less<>> requests;
+  std::map<std::string, DurationHistogram, std::less<>> durations;  // by route
   std::int64_t connections = 0;
   std::int64_t connections_refused = 0;
 };
@@ -31,11 +33,21 @@ class PlaneMetrics {
     // What changes something answers with a status of its own.
     if (method == "GET") counts_.requests[{method, route, kOk}];
   }
-  void CountRequest(const std::string& method, const std::string& route, int status,
+  void CountRequest(std::string_view method, std::string_view route, int status,
                     absl::Duration duration) {
     const MutexLock lock(mutex_);
-    ++counts_.requests[{method, route, status}];
-    counts_.durations[route].Record(duration);
+    const auto count = counts_.requests.find(std::tuple(method, route, status));
+    if (count != counts_.requests.end()) {
+      ++count->second;
+    } else {
+      counts_.requests.emplace(std::tuple(method, route, status), 1);
+    }
+    const auto durations = counts_.durations.find(route);
+    if (durations != counts_.durations.end()) {
+      durations->second.Record(duration);
+    } else {
+      counts_.durations[std::string(route)].Record(duration);
+    }
   }
   void CountConnection(std::int64_t difference) {
     const MutexLock lock(mutex_);

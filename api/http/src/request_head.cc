@@ -193,7 +193,7 @@ Problem ParserFault(const beast::error_code& error, const RequestHead& head,
                      absl::StrCat("this is not valid HTTP/1.1: ", error.message()));
 }
 
-std::string MethodLabel(const std::string& method) {
+std::string_view MethodLabel(std::string_view method) {
   constexpr std::array<std::string_view, 7> kKnown = {"GET",   "HEAD",   "POST",   "PUT",
                                                       "PATCH", "DELETE", "OPTIONS"};
   const bool known = std::find(kKnown.begin(), kKnown.end(), method) != kKnown.end();

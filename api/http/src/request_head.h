@@ -32,7 +32,7 @@ Problem ParserFault(const boost::beast::error_code& error, const RequestHead& he
 Problem TimeFault(const ListenerLimits& limits);
 
 // The method as a metric label. Unknown methods share one: it must not be the client's to choose.
-std::string MethodLabel(const std::string& method);
+std::string_view MethodLabel(std::string_view method);
 
 // Sees header lines that go on in the next line. The parser joins them; others may not, and what
 // two servers read differently can be smuggled past one of them.
