@@ -42,7 +42,7 @@ void Core::Impl::ForgetHeld(SessionState& session) {
   }
   session.held.reset();
   session.prepared.reset();
-  unwritten_.erase(session.id);
+  unwritten_.Erase(session.id);
   unconfirmed_.erase(session.id);
 }
 
@@ -158,7 +158,7 @@ void Core::Impl::Answer(SessionState& session) {
   if (IsDurable(session)) {
     SendPrepared(session);
   } else {
-    unwritten_.insert(session.id);
+    unwritten_.Insert(session.id);
   }
 }
 
@@ -197,7 +197,7 @@ void Core::Impl::AnswerWithoutRaises(SessionState& session) {
   SyncAnswer answer = std::move(session.prepared->answer);
   answer.grants.clear();
   for (const Membership& joined : session.dependencies) {
-    const std::optional<Bound> durable = durable_.LowestBound({joined.name(), session.id});
+    const auto durable = durable_.Lowest({joined.name(), session.id});
     const Steps allowed = Allowed(*joined.dependency, *joined.member);
     // A claim that is not durable yet: better the lease that the agent has than a limit of 0.
     if (learning_ && !(durable.has_value() && FitsUnder(allowed, durable->steps))) continue;

@@ -12,6 +12,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "controller/src/durable_bounds.h"
+#include "controller/src/fifo_set.h"
 #include "controller/src/state.h"
 #include "plimsoll/controller/core.h"
 #include "plimsoll/core/random.h"
@@ -206,9 +207,10 @@ class Core::Impl {
   void FinishExtra(bool ok);
   void SendPrepared(SessionState& session);
   void ForgetHeld(SessionState& session);
-  std::optional<Bound> WantedBound(const BoundKey& key) const;
-  std::optional<Bound> WantedBound(const DependencyState& dependency,
-                                   const SessionState& session) const;
+  std::optional<internal::BoundValue> WantedBound(const BoundKey& key) const;
+  std::optional<internal::BoundValue> WantedBound(const DependencyState& dependency,
+                                                  const SessionId& session) const;
+  Bound Named(const BoundKey& key, const internal::BoundValue& value) const;
   void Touch(const DependencyId& dependency, const SessionId& session);
   template <typename Body>
   void Reply(RequestId request, Body body) {
@@ -239,8 +241,10 @@ class Core::Impl {
   std::map<std::pair<ServiceId, InstanceId>, std::set<SessionId>> by_name_;
   absl::flat_hash_map<RequestId, SessionState*> by_held_request_;
   absl::btree_set<std::pair<Instant, RequestId>> due_;  // when holds are over
-  std::set<SessionId> unwritten_;  // sessions whose prepared answer no write covers yet
-  std::set<SessionId> covered_;    // sessions whose prepared answer waits for the write under way
+  // Sessions whose prepared answer no write covers yet, and those where it waits for the write
+  // under way.
+  internal::FifoSet<SessionId> unwritten_;
+  std::vector<SessionId> covered_;
   // Names that were declared unique and are not: they fence nothing any more.
   std::set<std::pair<ServiceId, InstanceId>> shared_names_;
   internal::DurableBounds durable_;

@@ -1,20 +1,51 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/time/time.h"
+#include "controller/src/fifo_set.h"
 #include "plimsoll/controller/store.h"
 #include "plimsoll/core/time.h"
 
 namespace plimsoll::internal {
+
+// A key without copies of its names, which must outlive it.
+struct BoundKeyRef {
+  BoundKeyRef(const DependencyId& of, const SessionId& whose) : dependency(of), session(whose) {}
+  BoundKeyRef(const BoundKey& key) : BoundKeyRef(key.dependency, key.session) {}  // NOLINT
+
+  const DependencyId& dependency;
+  const SessionId& session;
+};
+
+struct BoundKeyHash {
+  using is_transparent = void;
+  std::size_t operator()(const BoundKeyRef& key) const {
+    return absl::HashOf(key.dependency, key.session);
+  }
+};
+struct BoundKeyEqual {
+  using is_transparent = void;
+  bool operator()(const BoundKeyRef& a, const BoundKeyRef& b) const {
+    return a.session == b.session && a.dependency == b.dependency;
+  }
+};
+
+// What a bound says, without whose it is.
+struct BoundValue {
+  Steps steps;
+  absl::Duration lease;
+  absl::Duration base_lease;
+  absl::Duration call_deadline;
+
+  friend bool operator==(const BoundValue&, const BoundValue&) = default;
+};
 
 // What the store holds of the ledgers' bounds, and what is being written. Rule C4: a grant may be
 // sent once every state that a successor could find covers it; rule C5: every such state sums to at
@@ -25,45 +56,51 @@ namespace plimsoll::internal {
 class DurableBounds {
  public:
   // What must be durable for a key now; nothing if the session holds nothing any more.
-  using Wanted = std::optional<Bound>;
+  using Wanted = std::optional<BoundValue>;
   struct Write {
     WriteBatch batch;
-    std::set<SessionId> sessions;  // all of whose bounds are as wanted once it has landed
+    std::vector<SessionId> sessions;  // all of whose bounds are as wanted once it has landed
   };
 
   // What a successor would find now; about how many raises a write has at most.
   explicit DurableBounds(const std::vector<Bound>& found, std::size_t raises_max = 1000);
 
   // The bound of this key may have changed. To be called for every change of what is wanted.
-  void Touch(const BoundKey& key, Instant now);
-  // True if a successor is sure to find at least these steps and terms for the bound's key.
-  bool Covers(const Bound& bound) const;
+  void Touch(const BoundKeyRef& key, Instant now);
+  // True if a successor is sure to find at least this for the key.
+  bool Covers(const BoundKeyRef& key, const BoundValue& value) const;
   // The least that a successor could find, in every component; nothing if it may find nothing.
-  std::optional<Bound> LowestBound(const BoundKey& key) const;
+  Wanted Lowest(const BoundKeyRef& key) const;
 
   bool writing() const { return writing_; }
   // Since when something waits to be written; nothing if all is.
   std::optional<Instant> touched_at() const { return touched_at_; }
 
-  // Starts a write of touched keys; `wanted` tells what each should be. Sessions are served in the
-  // order of `waiting`, and those that are served leave it. The batch is empty, and no write under
-  // way, if the store has it all already. Requires !writing().
-  template <typename WantedOf>
-  Write Start(const WantedOf& wanted, std::set<SessionId>& waiting) {
+  // Starts a write of touched keys; `wanted` tells what each should be, `named` whose that is.
+  // Sessions are served in the order of `waiting`, and those that are served leave it. The batch is
+  // empty, and no write under way, if the store has it all already. Requires !writing().
+  template <typename WantedOf, typename Named>
+  Write Start(const WantedOf& wanted, const Named& named, FifoSet<SessionId>& waiting) {
     Write write;
-    std::vector<BoundKey> keys(touched_.begin(), touched_.end());
-    std::sort(keys.begin(), keys.end());
-    for (const BoundKey& key : keys) Sort(write.batch, key, wanted(key));
-    touched_.clear();
-    const std::size_t lowered = write.batch.put.size();
-    const auto add = [&](const BoundKey& key) { Add(write.batch, key, wanted(key)); };
-    const auto full = [&] { return write.batch.put.size() - lowered >= raises_max_; };
-    while (!waiting.empty() && !full()) {
-      TakeRaises(*waiting.begin(), add);
-      write.sessions.insert(waiting.extract(waiting.begin()));
+    const auto add = [&](Place& place, const Wanted& value) {
+      if (Add(write.batch, place, value)) write.batch.put.push_back(named(place.first, *value));
+    };
+    for (Place* const place : std::exchange(touched_, {})) {
+      place->second.touched = false;
+      const Wanted value = wanted(place->first);
+      if (!Waits(*place, value)) add(*place, value);
     }
-    while (!rising_.empty() && !full()) TakeRaises(rising_.begin()->first, add);
-    if (rising_.empty()) touched_at_.reset();
+    const std::size_t lowered = write.batch.put.size();
+    const auto full = [&] { return write.batch.put.size() - lowered >= raises_max_; };
+    const auto take = [&](const SessionId& session) {
+      for (Place* const place : TakeRaises(session)) add(*place, wanted(place->first));
+    };
+    while (!waiting.empty() && !full()) {
+      write.sessions.push_back(waiting.Pop());
+      take(write.sessions.back());
+    }
+    while (!rising_order_.empty() && !full()) take(rising_order_.Pop());
+    if (rising_order_.empty()) touched_at_.reset();
     writing_ = !write.batch.empty();
     return write;
   }
@@ -71,27 +108,35 @@ class DurableBounds {
   void Finish(bool ok, Instant now);
 
  private:
-  // Into the batch, or among the raises that wait.
-  void Sort(WriteBatch& batch, const BoundKey& key, const Wanted& wanted);
-  void Add(WriteBatch& batch, const BoundKey& key, const Wanted& wanted);
-  // True if it is above what a successor is sure to find, in no component below.
-  bool IsRaise(const BoundKey& key, const Wanted& wanted) const;
-  template <typename AddKey>
-  void TakeRaises(SessionId session, const AddKey& add) {
-    const auto first = rising_.lower_bound({session, DependencyId()});
-    auto last = first;
-    for (; last != rising_.end() && last->first == session; ++last) add({last->second, session});
-    rising_.erase(first, last);
-  }
+  struct State {
+    std::optional<BoundValue> durable;
+    std::optional<Wanted> pending;  // what the write under way makes of it
+    bool uncertain = false;         // a write failed: the store may hold either value
+    bool touched = false;
+    bool rising = false;  // a raise that waits
+  };
+  using Place = std::pair<const BoundKey, State>;
+
+  void Touch(Place& place, Instant now);
+  // Into the batch; true if `wanted` is to be put.
+  bool Add(WriteBatch& batch, Place& place, const Wanted& wanted);
+  // True if it is a raise, which now waits.
+  bool Waits(Place& place, const Wanted& wanted);
+  void WaitNoLonger(Place& place);
+  std::vector<Place*> TakeRaises(const SessionId& session);
+  void Settle(State& state, const Wanted& written);
+  void Doubt(Place& place, const Wanted& written, Instant now);
+  void DropIfEmpty(const Place& place);
 
   const std::size_t raises_max_;
 
-  absl::flat_hash_map<BoundKey, Bound> durable_;
-  absl::flat_hash_set<BoundKey> touched_;
-  absl::btree_set<std::pair<SessionId, DependencyId>> rising_;  // raises that wait
+  // Found by hash and never iterated, so that everything has one order.
+  absl::node_hash_map<BoundKey, State, BoundKeyHash, BoundKeyEqual> places_;
+  std::vector<Place*> touched_;
+  absl::flat_hash_map<SessionId, std::vector<Place*>> rising_;
+  FifoSet<SessionId> rising_order_;  // the keys of rising_
+  std::vector<Place*> pending_;
   std::optional<Instant> touched_at_;
-  std::map<BoundKey, Wanted> pending_;
-  std::set<BoundKey> uncertain_;  // a write failed: the store may hold either value
   bool writing_ = false;
 };
 

@@ -149,16 +149,12 @@ Calls Ledger::Reserved(const SessionId& session) const {
   return found == entries_.end() ? 0 : Reservation(found->second);
 }
 
-Steps Ledger::Bound(const SessionId& session) const {
-  const Entry& entry = At(session);
-  Steps bound = Top(entry);
-  bound.limit = std::max(bound.limit, Reservation(entry));
+std::optional<Steps> Ledger::Bound(const SessionId& session) const {
+  const auto found = entries_.find(session);
+  if (found == entries_.end()) return std::nullopt;
+  Steps bound = Top(found->second);
+  bound.limit = std::max(bound.limit, found->second.in_flight);
   return bound;
-}
-
-LedgerTerms Ledger::Terms(const SessionId& session) const {
-  PLIMSOLL_CHECK(Has(session), "the session has no entry in this ledger");
-  return Widest();
 }
 
 Instant Ledger::LimitHoldFrom(Instant now, const LedgerTerms& terms) const {

@@ -85,10 +85,11 @@ class Ledger {
   Calls Reserved(const SessionId& session) const;
   // Of all: what is charged is not bounded by the quota, so the sum may not fit into Calls.
   std::int64_t Reserved() const { return total_; }
-  // What a successor must assume: at least R and everything that may still be installed.
-  Steps Bound(const SessionId& session) const;
+  // What a successor must assume: at least R and everything that may still be installed. Nothing of
+  // a session that has no entry.
+  std::optional<Steps> Bound(const SessionId& session) const;
   // How long what may be installed can last: this reign's terms, or longer ones inherited.
-  LedgerTerms Terms(const SessionId& session) const;
+  LedgerTerms Terms() const { return Widest(); }
   // True while the limit's hold runs.
   bool LimitHeld(const SessionId& session, Instant now) const;
   bool BaseHeld(const SessionId& session, Instant now) const;

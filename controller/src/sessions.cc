@@ -214,7 +214,7 @@ void Core::Impl::Remove(const SessionId& id, EventType why) {
                    why == EventType::kInstanceLeft ? " left." : " was silent and has expired."));
   if (!session.nonce.empty()) by_nonce_.erase(session.nonce);
   ForgetName(session);
-  unwritten_.erase(id);
+  unwritten_.Erase(id);
   sessions_.Erase(id);
   for (DependencyState* const dependency : freed) ConsiderHungry(*dependency);
 }

@@ -7,6 +7,9 @@
 #include "plimsoll/core/check.h"
 
 namespace plimsoll {
+
+using internal::BoundValue;
+
 namespace {
 
 // Lowered bounds that no raise takes along are written after this long: it only frees what a
@@ -19,8 +22,10 @@ constexpr absl::Duration kFlushSoon = absl::Seconds(1);
 bool Core::Impl::IsDurable(const SessionState& session) const {
   return std::all_of(session.dependencies.begin(), session.dependencies.end(),
                      [&](const Membership& joined) {
-                       const std::optional<Bound> wanted = WantedBound(*joined.dependency, session);
-                       return !wanted.has_value() || durable_.Covers(*wanted);
+                       const DependencyState& dependency = *joined.dependency;
+                       const auto wanted = WantedBound(dependency, session.id);
+                       return !wanted.has_value() ||
+                              durable_.Covers({dependency.policy.name, session.id}, *wanted);
                      });
 }
 
@@ -37,9 +42,12 @@ bool Core::Impl::NeedsWrite(const Event& event) const {
 void Core::Impl::StartWrite() {
   internal::DurableBounds::Write write;
   if (extra_.new_epoch.has_value()) {
-    write.sessions = std::exchange(unwritten_, {});
+    while (!unwritten_.empty()) write.sessions.push_back(unwritten_.Pop());
   } else {
-    write = durable_.Start([this](const BoundKey& key) { return WantedBound(key); }, unwritten_);
+    write = durable_.Start(
+        [this](const BoundKey& key) { return WantedBound(key); },
+        [this](const BoundKey& key, const BoundValue& value) { return Named(key, value); },
+        unwritten_);
   }
   WriteBatch& batch = write.batch;
   extra_under_way_ = std::exchange(extra_, {});
@@ -85,7 +93,7 @@ void Core::Impl::On(const WrittenEvent& event) {
       SendPrepared(session);
     } else {
       session.prepared->write.reset();
-      unwritten_.insert(id);
+      unwritten_.Insert(id);
     }
   }
   if (ok) ConfirmByWrite();
@@ -105,29 +113,24 @@ void Core::Impl::FinishExtra(bool ok) {
   if (longest_hold_ > durable_longest_hold_) extra_.longest_hold = longest_hold_;
 }
 
-std::optional<Bound> Core::Impl::WantedBound(const BoundKey& key) const {
+std::optional<BoundValue> Core::Impl::WantedBound(const BoundKey& key) const {
   const auto dependency = dependencies_.find(key.dependency);
-  const SessionState* const session = sessions_.Find(key.session);
-  if (dependency == dependencies_.end() || session == nullptr) return std::nullopt;
-  return WantedBound(dependency->second, *session);
+  if (dependency == dependencies_.end()) return std::nullopt;
+  return WantedBound(dependency->second, key.session);
 }
 
-std::optional<Bound> Core::Impl::WantedBound(const DependencyState& dependency,
-                                             const SessionState& session) const {
-  const internal::Ledger& ledger = dependency.ledger;
-  if (!ledger.Has(session.id)) return std::nullopt;
-  Bound bound;
-  bound.key = {dependency.policy.name, session.id};
-  bound.service = session.service;
-  bound.instance = session.instance;
-  bound.unique_instance = session.unique;
-  bound.steps = ledger.Bound(session.id);
-  const internal::LedgerTerms terms = ledger.Terms(session.id);
-  bound.lease = terms.lease;
-  bound.base_lease = terms.base_lease;
-  bound.call_deadline = terms.call_deadline;
-  if (bound.steps == Steps{}) return std::nullopt;
-  return bound;
+std::optional<BoundValue> Core::Impl::WantedBound(const DependencyState& dependency,
+                                                  const SessionId& session) const {
+  const std::optional<Steps> steps = dependency.ledger.Bound(session);
+  if (!steps.has_value() || *steps == Steps{}) return std::nullopt;
+  const internal::LedgerTerms terms = dependency.ledger.Terms();
+  return BoundValue{*steps, terms.lease, terms.base_lease, terms.call_deadline};
+}
+
+Bound Core::Impl::Named(const BoundKey& key, const BoundValue& value) const {
+  const SessionState& session = sessions_.at(key.session);
+  return {key,         session.service, session.instance, session.unique,
+          value.steps, value.lease,     value.base_lease, value.call_deadline};
 }
 
 void Core::Impl::Touch(const DependencyId& dependency, const SessionId& session) {

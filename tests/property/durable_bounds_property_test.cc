@@ -71,9 +71,12 @@ bool NeverAbove(std::uint64_t seed, const LowestOf& lowest, bool* ever_useful) {
   const auto wanted_of = [&wanted](const BoundKey& key) -> DurableBounds::Wanted {
     const Calls limit = wanted[static_cast<std::size_t>(key.session.value.back() - '0')];
     if (limit == 0) return std::nullopt;
+    return BoundValue{{limit, 0, 0}, {}, {}, {}};
+  };
+  const auto named = [](const BoundKey& key, const BoundValue& value) {
     Bound bound;
     bound.key = key;
-    bound.steps = {limit, 0, 0};
+    bound.steps = value.steps;
     return bound;
   };
   for (int step = 0; step < kSteps; ++step) {
@@ -86,8 +89,9 @@ bool NeverAbove(std::uint64_t seed, const LowestOf& lowest, bool* ever_useful) {
       bounds.Finish(ok, Instant{});
       disk.End(ok);
     } else {
-      std::set<SessionId> waiting = {KeyOf(i).session};
-      disk.Begin(bounds.Start(wanted_of, waiting).batch);
+      FifoSet<SessionId> waiting;
+      waiting.Insert(KeyOf(i).session);
+      disk.Begin(bounds.Start(wanted_of, named, waiting).batch);
     }
     for (int k = 0; k < kKeys; ++k) {
       if (lowest(bounds, disk, k) > disk.Least(k)) return false;
@@ -108,7 +112,7 @@ bool HoldsInAll(const LowestOf& lowest) {
 
 TEST(DurableBoundsPropertyTest, TheLowestIsNeverAboveWhatASuccessorMightFind) {
   EXPECT_TRUE(HoldsInAll([](const DurableBounds& bounds, const DoubtfulDisk&, int i) {
-    const std::optional<Bound> lowest = bounds.LowestBound(KeyOf(i));
+    const DurableBounds::Wanted lowest = bounds.Lowest(KeyOf(i));
     return lowest.has_value() ? lowest->steps.limit : 0;
   }));
 }

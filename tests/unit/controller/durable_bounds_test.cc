@@ -1,5 +1,6 @@
 #include "controller/src/durable_bounds.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,19 +10,29 @@
 namespace plimsoll::internal {
 namespace {
 
+using ::testing::ElementsAre;
+
 const BoundKey kKey{DependencyId("db"), SessionId("1-1")};
 constexpr Instant kNow{5};
 
-Bound MakeBound(Calls limit, Calls base = 0) {
+BoundValue MakeValue(Calls limit, Calls base = 0) {
+  return {{limit, base, 0}, absl::Seconds(10), absl::Seconds(10), absl::Seconds(10)};
+}
+
+Bound Named(const BoundKey& key, const BoundValue& value) {
   Bound bound;
-  bound.key = kKey;
-  bound.steps = {limit, base, 0};
-  bound.lease = bound.base_lease = bound.call_deadline = absl::Seconds(10);
+  bound.key = key;
+  bound.steps = value.steps;
+  bound.lease = value.lease;
+  bound.base_lease = value.base_lease;
+  bound.call_deadline = value.call_deadline;
   return bound;
 }
 
+Bound MakeBound(Calls limit) { return Named(kKey, MakeValue(limit)); }
+
 auto Wants(Calls limit) {
-  return [limit](const BoundKey&) -> DurableBounds::Wanted { return MakeBound(limit); };
+  return [limit](const BoundKey&) -> DurableBounds::Wanted { return MakeValue(limit); };
 }
 
 auto WantsNothing() {
@@ -30,25 +41,25 @@ auto WantsNothing() {
 
 template <typename WantedOf>
 WriteBatch StartWrite(DurableBounds& bounds, const WantedOf& wanted) {
-  std::set<SessionId> waiting;
-  return bounds.Start(wanted, waiting).batch;
+  FifoSet<SessionId> waiting;
+  return bounds.Start(wanted, Named, waiting).batch;
 }
 
 TEST(DurableBoundsTest, CoversWhatWasFound) {
   const DurableBounds bounds({MakeBound(5)});
-  EXPECT_TRUE(bounds.Covers(MakeBound(5)));
-  EXPECT_FALSE(bounds.Covers(MakeBound(6)));
-  EXPECT_FALSE(bounds.Covers(MakeBound(5, 1))) << "every component counts";
+  EXPECT_TRUE(bounds.Covers(kKey, MakeValue(5)));
+  EXPECT_FALSE(bounds.Covers(kKey, MakeValue(6)));
+  EXPECT_FALSE(bounds.Covers(kKey, MakeValue(5, 1))) << "every component counts";
 }
 
 TEST(DurableBoundsTest, TermsCountLikeSteps) {
   const DurableBounds bounds({MakeBound(5)});
-  Bound longer = MakeBound(5);
+  BoundValue longer = MakeValue(5);
   longer.call_deadline = absl::Seconds(11);
-  EXPECT_FALSE(bounds.Covers(longer));
-  longer = MakeBound(5);
+  EXPECT_FALSE(bounds.Covers(kKey, longer));
+  longer = MakeValue(5);
   longer.base_lease = absl::Seconds(11);
-  EXPECT_FALSE(bounds.Covers(longer));
+  EXPECT_FALSE(bounds.Covers(kKey, longer));
 }
 
 TEST(DurableBoundsTest, ARaiseCountsWhenItsWriteHasEnded) {
@@ -56,17 +67,17 @@ TEST(DurableBoundsTest, ARaiseCountsWhenItsWriteHasEnded) {
   bounds.Touch(kKey, kNow);
   const WriteBatch batch = StartWrite(bounds, Wants(8));
   ASSERT_EQ(batch.put.size(), 1u);
-  EXPECT_FALSE(bounds.Covers(MakeBound(8)));
+  EXPECT_FALSE(bounds.Covers(kKey, MakeValue(8)));
   bounds.Finish(true, kNow);
-  EXPECT_TRUE(bounds.Covers(MakeBound(8)));
+  EXPECT_TRUE(bounds.Covers(kKey, MakeValue(8)));
 }
 
 TEST(DurableBoundsTest, ALoweringUnderWayCountsAtOnce) {
   DurableBounds bounds({MakeBound(5)});
   bounds.Touch(kKey, kNow);
   (void)StartWrite(bounds, Wants(2));
-  EXPECT_FALSE(bounds.Covers(MakeBound(5))) << "a successor may find 2 already";
-  EXPECT_TRUE(bounds.Covers(MakeBound(2)));
+  EXPECT_FALSE(bounds.Covers(kKey, MakeValue(5))) << "a successor may find 2 already";
+  EXPECT_TRUE(bounds.Covers(kKey, MakeValue(2)));
 }
 
 TEST(DurableBoundsTest, AnErasureUnderWayCountsAtOnce) {
@@ -74,7 +85,7 @@ TEST(DurableBoundsTest, AnErasureUnderWayCountsAtOnce) {
   bounds.Touch(kKey, kNow);
   const WriteBatch batch = StartWrite(bounds, WantsNothing());
   EXPECT_EQ(batch.erase, std::vector{kKey});
-  EXPECT_FALSE(bounds.Covers(MakeBound(1)));
+  EXPECT_FALSE(bounds.Covers(kKey, MakeValue(1)));
 }
 
 TEST(DurableBoundsTest, AfterAFailedWriteTheLowerOfBothCountsAndItIsWrittenAgain) {
@@ -82,12 +93,12 @@ TEST(DurableBoundsTest, AfterAFailedWriteTheLowerOfBothCountsAndItIsWrittenAgain
   bounds.Touch(kKey, kNow);
   (void)StartWrite(bounds, Wants(2));
   bounds.Finish(false, kNow);
-  EXPECT_EQ(bounds.LowestBound(kKey)->steps.limit, 2);
+  EXPECT_EQ(bounds.Lowest(kKey)->steps.limit, 2);
   EXPECT_TRUE(bounds.touched_at().has_value());
   const WriteBatch again = StartWrite(bounds, Wants(5));
   EXPECT_EQ(again.put.size(), 1u) << "the store may hold 2, so 5 has to be written";
   bounds.Finish(true, kNow);
-  EXPECT_TRUE(bounds.Covers(MakeBound(5)));
+  EXPECT_TRUE(bounds.Covers(kKey, MakeValue(5)));
 }
 
 TEST(DurableBoundsTest, AFailedErasureIsRepeated) {
@@ -137,11 +148,12 @@ class ManyRaisesTest : public ::testing::Test {
   DurableBounds::Write Start() {
     return bounds_.Start(
         [this](const BoundKey& key) -> DurableBounds::Wanted {
-          Bound bound = MakeBound(wanted_.at(key.session));
-          bound.key = key;
-          return bound;
+          return MakeValue(wanted_.at(key.session));
         },
-        waiting_);
+        Named, waiting_);
+  }
+  void Wait(const std::vector<int>& numbers) {
+    for (int i : numbers) waiting_.Insert(Session(i));
   }
   static std::set<SessionId> Put(const WriteBatch& batch) {
     std::set<SessionId> sessions;
@@ -156,40 +168,40 @@ class ManyRaisesTest : public ::testing::Test {
 
   DurableBounds bounds_{Found(6), 2};
   std::map<SessionId, Calls> wanted_;
-  std::set<SessionId> waiting_;
+  FifoSet<SessionId> waiting_;
 };
 
 TEST_F(ManyRaisesTest, GoInSeveralWritesAndLoweringsInTheFirst) {
   for (int i : {0, 1, 2, 3}) Want(i, 8);
   for (int i : {4, 5}) Want(i, 1);
-  waiting_ = SessionsOf({0, 1, 2, 3});
+  Wait({0, 1, 2, 3});
   const DurableBounds::Write first = Start();
   EXPECT_EQ(Put(first.batch), SessionsOf({0, 1, 4, 5}));
-  EXPECT_EQ(first.sessions, SessionsOf({0, 1}));
-  EXPECT_EQ(waiting_, SessionsOf({2, 3}));
+  EXPECT_THAT(first.sessions, ElementsAre(Session(0), Session(1)));
+  EXPECT_EQ(waiting_.size(), 2u);
   bounds_.Finish(true, kNow);
   EXPECT_TRUE(bounds_.touched_at().has_value()) << "more is to be written";
   const DurableBounds::Write second = Start();
   EXPECT_EQ(Put(second.batch), SessionsOf({2, 3}));
-  EXPECT_EQ(second.sessions, SessionsOf({2, 3}));
+  EXPECT_THAT(second.sessions, ElementsAre(Session(2), Session(3)));
   bounds_.Finish(true, kNow);
   EXPECT_FALSE(bounds_.touched_at().has_value());
 }
 
 TEST_F(ManyRaisesTest, WhoWaitsGoesFirst) {
   for (int i : {0, 1, 2, 3}) Want(i, 8);
-  waiting_ = SessionsOf({3});
+  Wait({3});
   EXPECT_EQ(Put(Start().batch), SessionsOf({0, 3}));
 }
 
 TEST_F(ManyRaisesTest, OneThatIsLoweredMeanwhileWaitsNoLonger) {
   for (int i : {0, 1, 2, 3}) Want(i, 8);
-  waiting_ = SessionsOf({0, 1});
+  Wait({0, 1});
   (void)Start();
   bounds_.Finish(true, kNow);
   Want(3, 2);
   Want(4, 9);
-  waiting_ = SessionsOf({4});
+  Wait({4});
   const DurableBounds::Write write = Start();
   EXPECT_EQ(Put(write.batch), SessionsOf({2, 3, 4}));
   for (const Bound& bound : write.batch.put) {
@@ -202,23 +214,21 @@ TEST_F(ManyRaisesTest, OneThatIsLoweredMeanwhileWaitsNoLonger) {
 // Of what is above in one component and below in another nobody may wait.
 TEST_F(ManyRaisesTest, WhatRisesAndFallsIsNoRaise) {
   for (int i : {0, 1, 2}) Want(i, 8);
-  waiting_ = SessionsOf({0, 1});
+  Wait({0, 1});
   const auto mixed = [this](const BoundKey& key) -> DurableBounds::Wanted {
-    Bound bound = MakeBound(wanted_.at(key.session));
-    bound.key = key;
-    if (key.session == Session(2)) bound.base_lease = absl::Seconds(9);
-    return bound;
+    BoundValue value = MakeValue(wanted_.at(key.session));
+    if (key.session == Session(2)) value.base_lease = absl::Seconds(9);
+    return value;
   };
-  EXPECT_EQ(Put(bounds_.Start(mixed, waiting_).batch), SessionsOf({0, 1, 2}));
+  EXPECT_EQ(Put(bounds_.Start(mixed, Named, waiting_).batch), SessionsOf({0, 1, 2}));
 }
 
 TEST_F(ManyRaisesTest, AFailedWriteIsRepeatedWhole) {
   for (int i : {0, 1, 2}) Want(i, 8);
-  waiting_ = SessionsOf({0, 1, 2});
+  Wait({0, 1, 2});
   (void)Start();
   bounds_.Finish(false, kNow);
-  waiting_.insert(Session(0));
-  waiting_.insert(Session(1));
+  Wait({0, 1});
   EXPECT_EQ(Put(Start().batch), SessionsOf({0, 1, 2})) << "what may have landed is no raise";
 }
 

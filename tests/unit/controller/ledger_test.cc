@@ -138,13 +138,13 @@ TEST_F(LedgerTest, LongerInheritedTermsHoldLonger) {
   ledger_.Inherit(kB, {9, 3, 0}, longer, kStart);
   ledger_.Expire(kB, kStart + absl::Seconds(100));
   EXPECT_EQ(ledger_.Reserved(kB), 9);
-  EXPECT_EQ(ledger_.Terms(kB).lease, absl::Seconds(100));
+  EXPECT_EQ(ledger_.Terms().lease, absl::Seconds(100));
   // Calls of the former terms may run on after the acknowledgement, until all of them have ended.
   ledger_.Book(kB, Seq(1), {9, 3, 0});
   ledger_.Acknowledge(kB, Seq(1), 0);
-  EXPECT_EQ(ledger_.Terms(kB).lease, absl::Seconds(100));
+  EXPECT_EQ(ledger_.Terms().lease, absl::Seconds(100));
   ledger_.ExtendHolds(kB, kStart + absl::Seconds(300));
-  EXPECT_EQ(ledger_.Terms(kB).lease, absl::Seconds(10));
+  EXPECT_EQ(ledger_.Terms().lease, absl::Seconds(10));
 }
 
 TEST_F(LedgerTest, TheBoundCoversWhatIsSentAndWhatRuns) {
