@@ -493,7 +493,7 @@ std::unique_ptr<Sabotage> Make() {
 
 std::vector<Mutant> ProtocolMutants() {
   return {
-      {"LeaseFromReceipt", "A1", "the lease counts from the receipt of the answer", "extreme", 8,
+      {"LeaseFromReceipt", "A1", "the lease counts from the receipt of the answer", "extreme", 32,
        Make<LeaseFromReceipt>},
       {"LocalFallback", "A4", "after the lease the agent admits quota / agents on its own", "harsh",
        1, Make<LocalFallback>},
@@ -507,11 +507,11 @@ std::vector<Mutant> ProtocolMutants() {
        Make<InFlightUnreported>},
       {"NoBaseHold", "C1", "the base is not reserved after the limit's hold", "harsh", 2,
        Make<NoBaseHold>},
-      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 111,
+      {"OldSyncAccepted", "C2", "a late older sync counts as the newest", "churn", 17,
        Make<OldSyncAccepted>},
       {"ForeignAcknowledged", "C2", "a report of an older epoch clears what was inherited", "harsh",
        1, Make<ForeignAcknowledged>},
-      {"HoldWithoutDrift", "C3", "holds do not allow for wrong clock rates", "extreme", 9,
+      {"HoldWithoutDrift", "C3", "holds do not allow for wrong clock rates", "extreme", 1,
        Make<HoldWithoutDrift>},
       {"HoldWithoutDeadline", "C3", "holds do not cover the last calls of a step", "harsh", 2,
        Make<HoldWithoutDeadline>},
@@ -526,16 +526,16 @@ std::vector<Mutant> ProtocolMutants() {
       {"LoweringsLater", "C5", "of many changes the lowerings are written last", "harsh", 1,
        Make<LoweringsLater>},
       {"Unconfirmed", "C6", "a deposed controller extends leases", "split", 1, Make<Unconfirmed>},
-      {"UnconfirmedAnchor", "C7", "an unconfirmed answer extends leases", "split", 11,
+      {"UnconfirmedAnchor", "C7", "an unconfirmed answer extends leases", "split", 4,
        Make<UnconfirmedAnchor>},
       {"UnconfirmedAboveInstalled", "C7", "an unconfirmed answer may carry a raise never committed",
-       "split", 38, Make<UnconfirmedAboveInstalled>},
+       "split", 92, Make<UnconfirmedAboveInstalled>},
       {"NothingInherited", "C9", "a new reign starts with empty books", "harsh", 1,
        Make<NothingInherited>},
       {"InheritedWithoutHold", "C9", "inherited bounds count without a hold", "harsh", 1,
        Make<InheritedWithoutHold>},
       {"RiseWhileOver", "C10",
-       "agents rise up to their reservation while the sum is above the quota", "cuts", 267,
+       "agents rise up to their reservation while the sum is above the quota", "cuts", 164,
        Make<RiseWhileOver>},
       {"FencedAtOnce", "C11", "a successor frees the share of its predecessor at once", "churn", 1,
        Make<FencedAtOnce>},
@@ -553,7 +553,7 @@ std::vector<Mutant> ProtocolMutants() {
       {"OtherTemplateInherited", "C9", "what is inherited gets another template that fits",
        "template", 1, Make<OtherTemplateInherited>},
       {"ForgottenWithHolds", "C2", "a policy is forgotten with what silent instances hold",
-       "template", 15, Make<ForgottenWithHolds>},
+       "template", 30, Make<ForgottenWithHolds>},
   };
 }
 
