@@ -163,9 +163,9 @@ TEST_F(FleetTest, LimitsOnlyFallWhileTheControllerIsDead) {
 
 // Quick is a restart within half a lease. On a slow machine some are not, and are felt.
 TEST_F(FleetTest, AQuickRestartOfTheControllerIsNotFelt) {
-  constexpr absl::Duration kLongLease = 3 * kLease;
+  const absl::Duration long_lease = 3 * kLease;
   controller_.Kill();
-  controller_.set_config(DemoConfig(kLongLease));
+  controller_.set_config(DemoConfig(long_lease));
   StartController();
   for (int i = 0; i < 4; ++i) StartReplica();
   int quick = 0;
@@ -175,7 +175,7 @@ TEST_F(FleetTest, AQuickRestartOfTheControllerIsNotFelt) {
     controller_.Kill();
     StartController();
     Pass(absl::Milliseconds(500));
-    if (RealClock().Now() - began > kLongLease / 2) continue;
+    if (RealClock().Now() - began > long_lease / 2) continue;
     ++quick;
     EXPECT_GE(limits(), kQuota / 2);
   }
