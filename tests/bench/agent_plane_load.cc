@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>  // Asio 1.74 needs it first
@@ -211,6 +212,8 @@ class Run {
     push.number = number;
     push.up = up;
     controller_.set_config(Config(options_, up ? kCeiling : kLowCeiling));
+    const double cpu_before = UsageOf(controller_.pid()).cpu_seconds;
+    const double own_before = UsageOf(getpid()).cpu_seconds;
     push.began = RealClock().Now();
     controller_.Signal(SIGHUP);
     while (push.received < options_.load.agents && RealClock().Now() - push.began < kPushPatience) {
@@ -219,11 +222,15 @@ class Run {
     if (push.received < options_.load.agents) {
       figures_.Fail(absl::StrCat("a new ceiling reached only ", push.received));
     }
+    const double cpu = UsageOf(controller_.pid()).cpu_seconds - cpu_before;
+    const double own = UsageOf(getpid()).cpu_seconds - own_before;
     const std::string name = up ? "raise" : "cut";
     facts_[name + ": agents reached"].push_back(push.received);
     facts_[name + ": p50, ms"].push_back(Rounded(Milliseconds(push.latency.Quantile(0.5))));
     facts_[name + ": p99, ms"].push_back(Rounded(Milliseconds(push.latency.Quantile(0.99))));
     facts_[name + ": last, ms"].push_back(Rounded(Milliseconds(push.last - push.began)));
+    facts_[name + ": CPU until then, s"].push_back(Rounded(cpu));
+    facts_[name + ": CPU of this program, s"].push_back(Rounded(own));
     io_.run_for(absl::ToChronoMilliseconds(kSettle * 2));
   }
 
