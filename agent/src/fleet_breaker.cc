@@ -69,7 +69,7 @@ void FleetBreaker::Configure(const std::optional<BreakerSettings>& settings) {
   // Nobody has disabled it. Last, because from here on calls are counted, and must be in what
   // stays.
   if (!before.has_value()) breaker_->Force(BreakerState::kClosed);
-  Follow(obeyed_, clock_.Now());
+  if (obeyed_.command != BreakerCommand::kClose) Follow(obeyed_, clock_.Now());
 }
 
 void FleetBreaker::Obey(const BreakerOrder& order, Instant now) {

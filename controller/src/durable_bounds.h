@@ -64,6 +64,8 @@ class DurableBounds {
 
   // What a successor would find now; about how many raises a write has at most.
   explicit DurableBounds(const std::vector<Bound>& found, std::size_t raises_max = 1000);
+  DurableBounds(const DurableBounds&) = delete;
+  DurableBounds& operator=(const DurableBounds&) = delete;
 
   // The bound of this key may have changed. To be called for every change of what is wanted.
   void Touch(const BoundKeyRef& key, Instant now);

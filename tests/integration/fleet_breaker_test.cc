@@ -103,8 +103,10 @@ class FleetBreakerTest : public testing::Test {
     healthy_ = false;
     CallAll();
     CallAll();
-    ASSERT_TRUE(Until([&] { return InState(BreakerState::kClosed) == 0; }))
-        << InState(BreakerState::kClosed) << " are closed";
+    ASSERT_TRUE(Until([&] {
+      return InState(BreakerState::kOpen) + InState(BreakerState::kHalfOpen) == kInstances;
+    })) << InState(BreakerState::kClosed)
+        << " are closed";
   }
 
   const TemporaryFolder folder_;

@@ -18,6 +18,7 @@
 #include "plimsoll/store/memory_store.h"
 #include "plimsoll/wire/codec.h"
 #include "tests/integration/http_probe.h"
+#include "tests/integration/waiting.h"
 #include "tests/unit/api/prometheus_text.h"
 
 namespace plimsoll {
@@ -49,6 +50,8 @@ class HttpServerTest : public ::testing::Test {
   void Start() {
     CoreOptions core_options;
     core_options.sync_min = absl::Milliseconds(1);
+    core_options.hold_max = hold_;
+    core_options.lease = 10 * hold_;
     const Policy policy = SamplePolicy();
     const absl::StatusOr<StoreState> state = store_->TakeOver();
     ASSERT_TRUE(state.ok()) << state.status();
@@ -149,7 +152,7 @@ class HttpServerTest : public ::testing::Test {
     GrantStamp installed;
     Steps steps;
     for (n = SyncUntilGranted(session, installed, steps); n < 200; ++n) {
-      probe.Send(PostSync(session, MakeSync(n, absl::Seconds(1), installed, steps)));
+      probe.Send(PostSync(session, MakeSync(n, hold_, installed, steps)));
       if (probe.IsSilentFor(absl::Milliseconds(250))) return session;
       const absl::StatusOr<SyncAnswer> answer = DecodeSyncAnswer(BodyOf(probe.Receive()));
       EXPECT_TRUE(answer.ok()) << answer.status();
@@ -166,6 +169,7 @@ class HttpServerTest : public ::testing::Test {
   FileReading reading_;
   std::unique_ptr<PolicyBook> book_;
   std::unique_ptr<Core> core_;
+  absl::Duration hold_ = absl::Seconds(1);  // the longest of a sync
   ServerOptions options_;
   std::unique_ptr<Server> server_;
 };
@@ -412,6 +416,35 @@ TEST_F(HttpServerTest, HeldSyncWhoseClientIsGoneIsForgotten) {
   // Long before the hold would have ended by itself; the snapshot may be 200 ms old.
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(held_syncs(), 0);
+}
+
+TEST_F(HttpServerTest, HeldSyncWhoseClientHasSentMoreAndIsGoneIsForgotten) {
+  hold_ = absl::Seconds(4);
+  Start();
+  HttpProbe held(server_->agent_port());
+  std::int64_t n = 0;
+  HoldSync(held, n);
+  held.Send("G");
+  held.Close();
+  EXPECT_TRUE(Until(absl::Seconds(2), [this] {
+    return ApiJson("/v1/status")["agents"]["held_syncs"].get<int>() == 0;
+  }));
+}
+
+TEST_F(HttpServerTest, WhatIsSentAheadWhileASyncIsHeldIsAnsweredAfterIt) {
+  Start();
+  HttpProbe held(server_->agent_port());
+  std::int64_t n = 0;
+  const SessionId session = HoldSync(held, n);
+  const std::string next = Get("/v1/agent/shards");
+  held.Send(next + next.substr(0, 9));
+  EXPECT_TRUE(held.IsSilentFor(absl::Milliseconds(100)));
+  AskAgentPlane(PostSync(session, MakeSync(n + 1, absl::ZeroDuration(), {}, {})));
+  const absl::StatusOr<SyncAnswer> released = DecodeSyncAnswer(BodyOf(held.Receive()));
+  ASSERT_TRUE(released.ok()) << released.status();
+  EXPECT_EQ(StatusOf(held.Receive()), 200);
+  held.Send(next.substr(9));
+  EXPECT_THAT(held.Receive(), HasSubstr("\"shards\":1"));
 }
 
 TEST_F(HttpServerTest, StopAnswersHeldSyncsWith503) {

@@ -318,7 +318,7 @@ ExchangePtr HttpConnection::Handle(HttpRequest& request) {
 asio::awaitable<void> HttpConnection::AwaitReply(const ExchangePtr& exchange) {
   const Instant begin = context_.clock.Now();
   exchange->OnReply([this] { Wake(); });
-  blind_ = buffer_.size() > 0;
+  blind_ = exchange->held() && buffer_.size() > 0;
   while (!exchange->replied() && !gone_) {
     if (exchange->held() && !blind_) {
       co_await AwaitPeer();

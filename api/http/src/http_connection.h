@@ -48,7 +48,8 @@ struct ConnectionContext {
 
 // One client: reads a request, has it handled, writes the answer, until one side has had enough.
 // A request that breaks a limit is answered and the connection then closed. Requests that arrive
-// ahead of their turn wait in the socket. Confined to the listener's thread.
+// ahead of their turn wait, few of them here and the others in the socket. Confined to the
+// listener's thread.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   // `context` must outlive the loop. `closed` is called when the connection has ended.

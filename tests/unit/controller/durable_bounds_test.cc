@@ -11,8 +11,10 @@ namespace plimsoll::internal {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const BoundKey kKey{DependencyId("db"), SessionId("1-1")};
+const BoundKey kSecond{DependencyId("cache"), kKey.session};
 constexpr Instant kNow{5};
 
 BoundValue MakeValue(Calls limit, Calls base = 0) {
@@ -126,6 +128,32 @@ TEST(DurableBoundsTest, TouchesDuringAWriteWaitForTheNext) {
   EXPECT_EQ(StartWrite(bounds, Wants(7)).put.size(), 1u);
 }
 
+TEST(DurableBoundsTest, TheRaisesOfASessionGoTogether) {
+  DurableBounds bounds({}, 1);
+  bounds.Touch(kKey, kNow);
+  bounds.Touch(kSecond, kNow);
+  EXPECT_EQ(StartWrite(bounds, Wants(8)).put.size(), 2u) << "it is answered for all of them";
+}
+
+TEST(DurableBoundsTest, OneOfTwoRaisesThatWaitIsTakenBack) {
+  DurableBounds bounds({}, 1);
+  const BoundKey first{kKey.dependency, SessionId("1-0")};
+  for (const BoundKey& key : {first, kKey, kSecond}) bounds.Touch(key, kNow);
+  EXPECT_EQ(StartWrite(bounds, Wants(8)).put.size(), 1u);
+  bounds.Finish(true, kNow);
+  bounds.Touch(kKey, kNow);
+  const auto only_second = [](const BoundKey& key) -> DurableBounds::Wanted {
+    if (key == kKey) return std::nullopt;
+    return MakeValue(8);
+  };
+  const WriteBatch batch = StartWrite(bounds, only_second);
+  EXPECT_EQ(batch.put.size(), 1u);
+  EXPECT_THAT(batch.erase, IsEmpty());
+  bounds.Finish(true, kNow);
+  EXPECT_TRUE(bounds.Covers(kSecond, MakeValue(8)));
+  EXPECT_FALSE(bounds.touched_at().has_value());
+}
+
 // Many sessions of one dependency, with two raises in a write.
 class ManyRaisesTest : public ::testing::Test {
  protected:
@@ -192,6 +220,12 @@ TEST_F(ManyRaisesTest, WhoWaitsGoesFirst) {
   for (int i : {0, 1, 2, 3}) Want(i, 8);
   Wait({3});
   EXPECT_EQ(Put(Start().batch), SessionsOf({0, 3}));
+}
+
+TEST_F(ManyRaisesTest, WhoHasWaitedLongerIsServedFirst) {
+  for (int i : {0, 1, 2, 3}) Want(i, 8);
+  Wait({3, 0, 1});
+  EXPECT_THAT(Start().sessions, ElementsAre(Session(3), Session(0)));
 }
 
 TEST_F(ManyRaisesTest, OneThatIsLoweredMeanwhileWaitsNoLonger) {
