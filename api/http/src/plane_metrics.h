@@ -14,10 +14,27 @@
 
 namespace plimsoll::internal {
 
+// Of method, route and status, whether they are texts or views of them: clang 14 cannot compare the
+// one with the other in a tuple.
+struct RequestLabelsLess {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    return View(a) < View(b);
+  }
+
+ private:
+  using Views = std::tuple<std::string_view, std::string_view, int>;
+  template <typename Labels>
+  static Views View(const Labels& labels) {
+    return Views(std::get<0>(labels), std::get<1>(labels), std::get<2>(labels));
+  }
+};
+
 // What one listener has seen. Labels are templates of routes, never what a client sent.
 struct PlaneCounts {
   // By method, route and status.
-  std::map<std::tuple<std::string, std::string, int>, std::int64_t, std::less<>> requests;
+  std::map<std::tuple<std::string, std::string, int>, std::int64_t, RequestLabelsLess> requests;
   std::map<std::string, DurationHistogram, std::less<>> durations;  // by route
   std::int64_t connections = 0;
   std::int64_t connections_refused = 0;
