@@ -25,6 +25,7 @@
 #include "plimsoll/agent/agent.h"
 #include "plimsoll/core/shard.h"
 #include "plimsoll/store/etcd_members.h"
+#include "tests/integration/chaos/control_plane.h"
 #include "tests/integration/etcd_process.h"
 
 namespace plimsoll::bench {
@@ -215,7 +216,7 @@ int main(int argc, char** argv) {
     }
     options.controller = argv[i + 1];
   }
-  if (plimsoll::EtcdProcess::Path().empty()) {
+  if (plimsoll::chaos::EtcdProgram().empty()) {
     std::fprintf(stderr, "there is no etcd: install etcd-server\n");
     return 1;
   }
