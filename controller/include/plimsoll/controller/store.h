@@ -20,10 +20,6 @@ struct BoundKey {
   SessionId session;
 
   friend auto operator<=>(const BoundKey&, const BoundKey&) = default;
-  template <typename H>
-  friend H AbslHashValue(H hash, const BoundKey& key) {
-    return H::combine(std::move(hash), key.dependency, key.session);
-  }
 };
 
 // What a successor of this controller must assume of one session: nothing above `steps` was ever
