@@ -137,12 +137,10 @@ void AgentPlane::RefuseUnsharded(Exchange& exchange) const {
   exchange.Reply(ProblemResponse(std::move(problem)));
 }
 
-bool AgentPlane::CheckShard(const Shard& shard, const std::vector<DependencyId>& names,
+bool AgentPlane::CheckShard(const Shard& shard, const DependencyId& name,
                             Exchange& exchange) const {
-  if (count() == 1) return true;
-  for (const DependencyId& name : names) {
-    const int right = ShardOf(name, count());
-    if (right == shard.number) continue;
+  const int right = count() == 1 ? shard.number : ShardOf(name, count());
+  if (right != shard.number) {
     Problem problem;
     problem.status = 400;
     problem.code = "INVALID_ARGUMENT";
@@ -151,9 +149,8 @@ bool AgentPlane::CheckShard(const Shard& shard, const std::vector<DependencyId>&
     problem.epoch = shard.driver->epoch();
     problem.shards = count();
     exchange.Reply(ProblemResponse(std::move(problem)));
-    return false;
   }
-  return true;
+  return right == shard.number;
 }
 
 const char* AgentPlane::Handle(const HttpRequest& request, const ExchangePtr& exchange) {
@@ -165,7 +162,9 @@ void AgentPlane::Register(Shard& shard, const RoutedRequest& routed, const Excha
   FieldFaults faults;
   absl::StatusOr<RegisterRequest> message = DecodeRegisterRequest(routed.request.body, faults);
   if (!message.ok()) return RefuseBody(shard, std::move(faults), *exchange);
-  if (!CheckShard(shard, message->dependencies, *exchange)) return;
+  for (const DependencyId& name : message->dependencies) {
+    if (!CheckShard(shard, name, *exchange)) return;
+  }
   Send(shard, *std::move(message), Owner{routed.request.identity.name, {}}, exchange);
 }
 
@@ -175,11 +174,11 @@ void AgentPlane::Sync(Shard& shard, const RoutedRequest& routed, const ExchangeP
   absl::StatusOr<SyncRequest> message =
       DecodeSyncRequest(routed.request.body, SessionId(routed.names.back()), faults);
   if (!message.ok()) return RefuseBody(shard, std::move(faults), *exchange);
-  std::vector<DependencyId> names;
-  for (const DependencyReport& report : message->dependencies) names.push_back(report.dependency);
-  if (!CheckShard(shard, names, *exchange)) return;
-  const Owner owner{routed.request.identity.name, message->session};
-  Send(shard, *std::move(message), owner, exchange);
+  for (const DependencyReport& report : message->dependencies) {
+    if (!CheckShard(shard, report.dependency, *exchange)) return;
+  }
+  Owner owner{routed.request.identity.name, message->session};
+  Send(shard, *std::move(message), std::move(owner), exchange);
 }
 
 void AgentPlane::Release(Shard& shard, const RoutedRequest& routed, const ExchangePtr& exchange) {
@@ -220,11 +219,11 @@ void AgentPlane::RefuseBody(const Shard& shard, FieldFaults faults, Exchange& ex
 }
 
 template <typename Message>
-void AgentPlane::Send(Shard& shard, Message message, const Owner& owner,
-                      const ExchangePtr& exchange) {
+void AgentPlane::Send(Shard& shard, Message message, Owner owner, const ExchangePtr& exchange) {
   NoteAsked();
   const RequestId request = shard.driver->Send(
-      std::move(message), [this, &shard, owner, exchange](const CoreDriver::Body& body) {
+      std::move(message),
+      [this, &shard, owner = std::move(owner), exchange](const CoreDriver::Body& body) {
         NoteSettled();
         exchange->Reply(
             std::visit([&](const auto& reply) { return this->Answer(shard, reply, owner); }, body));

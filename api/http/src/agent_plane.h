@@ -56,13 +56,12 @@ class AgentPlane final : public HttpService {
   bool CheckBody(const HttpRequest& request, Exchange& exchange) const;
   // False if a dependency belongs to another shard; then it is answered. No core may ever hear of
   // one: it would grant its quota a second time.
-  bool CheckShard(const Shard& shard, const std::vector<DependencyId>& names,
-                  Exchange& exchange) const;
+  bool CheckShard(const Shard& shard, const DependencyId& name, Exchange& exchange) const;
   void RefuseBody(const Shard& shard, FieldFaults faults, Exchange& exchange) const;
   // False if the session is somebody else's; then it is answered.
   bool CheckOwner(const Shard& shard, const RoutedRequest& routed, Exchange& exchange) const;
   template <typename Message>
-  void Send(Shard& shard, Message message, const Owner& owner, const ExchangePtr& exchange);
+  void Send(Shard& shard, Message message, Owner owner, const ExchangePtr& exchange);
   HttpResponse Answer(Shard& shard, const RegisterAnswer& answer, const Owner& owner);
   HttpResponse Answer(Shard& shard, const SyncAnswer& answer, const Owner& owner);
   HttpResponse Answer(Shard& shard, const Released& released, const Owner& owner);

@@ -101,7 +101,7 @@ HttpResponse AssetResponse(const Console& console, const std::string& name) {
 HttpResponse WayTo(const std::string& place) {
   HttpResponse response;
   response.status = 302;
-  response.content_type.clear();
+  response.content_type = {};
   response.headers.emplace_back("Location", place);
   return response;
 }

@@ -112,7 +112,7 @@ void HttpConnection::SetDeadline(absl::Duration time) {
 asio::awaitable<void> HttpConnection::Run() {
   try {
     const bool ready = co_await Handshake();
-    for (bool more = ready; more;) more = co_await ServeOne();
+    if (ready) co_await Serve();
     if (refused_) co_await Linger();
     if (ready) co_await Close();
   } catch (const std::exception&) {
@@ -143,62 +143,64 @@ asio::awaitable<void> HttpConnection::Close() {
   co_await socket_.tls()->async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-// What has arrived whole is read, handled and answered without waiting in between: each wait costs
-// as much as all of that.
-asio::awaitable<bool> HttpConnection::ServeOne() {
-  const bool begun = co_await AwaitFirstByte();
-  if (!begun) co_return false;
-  Parser parser;
-  parser.header_limit(context_.limits.header_bytes_max);
-  parser.body_limit(context_.limits.body_bytes_max);
-  HttpRequest request;
-  SetDeadline(context_.limits.request_time_max);
-  FoldDetector folds;
-  error_code error = ParseHead(parser, folds);
-  if (!error && !parser.is_header_done()) error = co_await ReadHead(parser, folds);
-  std::optional<Problem> fault = TakeHead(parser, request, error);
-  if (!fault) {
-    error = ParseBody(parser);
-    if (!error && !parser.is_done()) error = co_await ReadBody(parser);
-    if (error || expired_) fault = ReadFault(error, parser);
-  }
-  deadline_ = kInfiniteFuture;
-  if (gone_) co_return false;
+// One request after the other, in one frame, which is large: to allocate it for each costs as much
+// as handling it. What has arrived whole is read, handled and answered without waiting in between:
+// each wait costs as much as all of that.
+asio::awaitable<void> HttpConnection::Serve() {
+  for (bool more = true; more;) {
+    const bool begun = co_await AwaitFirstByte();
+    if (!begun) co_return;
+    Parser parser;
+    parser.header_limit(context_.limits.header_bytes_max);
+    parser.body_limit(context_.limits.body_bytes_max);
+    HttpRequest request;
+    SetDeadline(context_.limits.request_time_max);
+    FoldDetector folds;
+    error_code error = ParseHead(parser, folds);
+    if (!error && !parser.is_header_done()) error = co_await ReadHead(parser, folds);
+    std::optional<Problem> fault = TakeHead(parser, request, error);
+    if (!fault) {
+      error = ParseBody(parser);
+      if (!error && !parser.is_done()) error = co_await ReadBody(parser);
+      if (error || expired_) fault = ReadFault(error, parser);
+    }
+    deadline_ = kInfiniteFuture;
+    if (gone_) co_return;
 
-  const Instant started = context_.clock.Now();
-  route_ = kNoRoute;
-  held_ = absl::ZeroDuration();
-  refused_ = fault.has_value();
-  HttpResponse response;
-  if (fault) {
-    response = ProblemResponse(*std::move(fault));
-  } else {
-    TakeBody(parser, request);
-    const ExchangePtr exchange = Handle(request);
-    if (!exchange->replied()) co_await AwaitReply(exchange);
-    if (exchange->replied()) response = exchange->TakeResponse();
-  }
-  std::optional<StreamEnd> stream_end;
-  if (response.stream) stream_end.emplace(*response.stream);
-  if (gone_) co_return false;
-  RenderProblem(request, response);
-  response.headers.emplace_back("X-Request-Id", request.request_id);
+    const Instant started = context_.clock.Now();
+    route_ = kNoRoute;
+    held_ = absl::ZeroDuration();
+    refused_ = fault.has_value();
+    HttpResponse response;
+    if (fault) {
+      response = ProblemResponse(*std::move(fault));
+    } else {
+      TakeBody(parser, request);
+      const ExchangePtr exchange = Handle(request);
+      if (!exchange->replied()) co_await AwaitReply(exchange);
+      if (exchange->replied()) response = exchange->TakeResponse();
+    }
+    std::optional<StreamEnd> stream_end;
+    if (response.stream) stream_end.emplace(*response.stream);
+    if (gone_) co_return;
+    RenderProblem(request, response);
 
-  const bool keep_alive = !refused_ && !draining_ && !response.stream && parser.get().keep_alive();
-  // Before it is sent: whoever has an answer finds it counted, and slow readers are not our time.
-  context_.metrics.CountRequest(MethodLabel(request.method), route_, response.status,
-                                context_.clock.Now() - started - held_);
-  const std::string head_text = HeadOfResponse(parser, response, keep_alive);
-  const bool head = parser.get().method() == http::verb::head;
-  const Parts parts = {head_text,
-                       head || !HasBody(response.status) ? std::string_view() : response.body};
-  const std::size_t written = WriteNow(parts);
-  if (!gone_ && written < parts.size()) co_await WriteRest(parts, written);
-  if (response.stream && !head && !gone_) {
-    co_await WriteStream(*response.stream);
-    stream_end->slow = gone_ && expired_;
+    more = !refused_ && !draining_ && !response.stream && parser.get().keep_alive();
+    // Before it is sent: whoever has an answer finds it counted, and slow readers are not our time.
+    context_.metrics.CountRequest(MethodLabel(request.method), route_, response.status,
+                                  context_.clock.Now() - started - held_);
+    const std::string head_text = HeadOfResponse(parser, request.request_id, response, more);
+    const bool head = parser.get().method() == http::verb::head;
+    const Parts parts = {head_text,
+                         head || !HasBody(response.status) ? std::string_view() : response.body};
+    const std::size_t written = WriteNow(parts);
+    if (!gone_ && written < parts.size()) co_await WriteRest(parts, written);
+    if (response.stream && !head && !gone_) {
+      co_await WriteStream(*response.stream);
+      stream_end->slow = gone_ && expired_;
+    }
+    more = more && !gone_;
   }
-  co_return keep_alive && !gone_;
 }
 
 asio::awaitable<bool> HttpConnection::AwaitFirstByte() {
@@ -393,7 +395,8 @@ asio::awaitable<void> HttpConnection::Linger() {
 std::string HttpConnection::RequestId(const Parser& parser) {
   const std::string given = GivenRequestId(parser.get());
   if (!given.empty()) return given;
-  return absl::StrCat(absl::Hex(context_.random.Next(), absl::kZeroPad16));
+  // Fifteen digits are what std::string keeps without memory of its own.
+  return absl::StrCat(absl::Hex(context_.random.Next() >> 4, absl::kZeroPad15));
 }
 
 }  // namespace plimsoll::internal

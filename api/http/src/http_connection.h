@@ -78,7 +78,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<bool> Handshake();
-  boost::asio::awaitable<bool> ServeOne();
+  boost::asio::awaitable<void> Serve();
   boost::asio::awaitable<bool> AwaitFirstByte();
   boost::asio::awaitable<boost::beast::error_code> ReadHead(Parser& parser, FoldDetector& folds);
   boost::asio::awaitable<boost::beast::error_code> ReadBody(Parser& parser);
@@ -106,7 +106,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnReadable();
   // What to tell the client; nothing worth telling, and gone_, if it went away.
   Problem ReadFault(const boost::beast::error_code& error, const Parser& parser);
-  std::string HeadOfResponse(const Parser& parser, const HttpResponse& response, bool keep_alive);
+  std::string HeadOfResponse(const Parser& parser, const std::string& request_id,
+                             const HttpResponse& response, bool keep_alive);
   std::string RequestId(const Parser& parser);
   const std::string& Date();
 

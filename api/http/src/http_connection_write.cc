@@ -30,8 +30,8 @@ constexpr int kStreamBufferBytes = 64 << 10;
 
 }  // namespace
 
-std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpResponse& response,
-                                           bool keep_alive) {
+std::string HttpConnection::HeadOfResponse(const Parser& parser, const std::string& request_id,
+                                           const HttpResponse& response, bool keep_alive) {
   const auto status = static_cast<http::status>(response.status);
   const beast::string_view reason = http::obsolete_reason(status);
   std::string head;
@@ -41,7 +41,8 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
                   "\r\nServer: ", context_.server_name, "\r\nDate: ", Date(),
                   "\r\nCache-Control: ", response.cache_control, "\r\n");
   if (!response.content_type.empty() && HasBody(response.status)) {
-    absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
+    const std::string_view type = response.content_type;
+    absl::StrAppend(&head, "Content-Type: ", absl::string_view(type.data(), type.size()), "\r\n");
   }
   if (HasBody(response.status) && !response.stream) {
     absl::StrAppend(&head, "Content-Length: ", response.body.size(), "\r\n");
@@ -49,6 +50,7 @@ std::string HttpConnection::HeadOfResponse(const Parser& parser, const HttpRespo
   for (const auto& [name, value] : response.headers) {
     absl::StrAppend(&head, name, ": ", value, "\r\n");
   }
+  absl::StrAppend(&head, "X-Request-Id: ", request_id, "\r\n");
   if (!keep_alive) {
     absl::StrAppend(&head, "Connection: close\r\n");
   } else if (parser.get().version() < 11) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,7 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpResponse {
   int status = 200;
-  std::string content_type = "application/json";  // none if empty
+  std::string_view content_type = "application/json";  // of static storage; none if empty
   std::string body;
   std::string cache_control = "no-store";
   HttpHeaders headers;

@@ -21,10 +21,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-HttpResponse TextResponse(int status, std::string text, std::string type) {
+HttpResponse TextResponse(int status, std::string text, std::string_view type) {
   HttpResponse response;
   response.status = status;
-  response.content_type = std::move(type);
+  response.content_type = type;
   response.body = std::move(text);
   return response;
 }

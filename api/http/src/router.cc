@@ -26,7 +26,7 @@ bool Fits(const std::string& part, const std::string& segment) {
   return VerbOf(segment) == verb && segment.size() > verb.size();
 }
 
-bool Matches(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
+bool Matches(const PathSegments& pattern, const PathSegments& segments) {
   if (IsRest(pattern.back())) {
     return segments.size() >= pattern.size() &&
            std::equal(pattern.begin(), pattern.end() - 1, segments.begin());
@@ -63,14 +63,14 @@ std::string RoutedRequest::Parameter(std::string_view name) const {
 
 Router::Router(std::vector<Route> routes) {
   for (Route& route : routes) {
-    absl::StatusOr<std::vector<std::string>> segments = SplitPath(route.pattern);
+    absl::StatusOr<PathSegments> segments = SplitPath(route.pattern);
     PLIMSOLL_CHECK(segments.ok(), "a route's pattern must be a valid path");
     entries_.push_back({std::move(route), *std::move(segments)});
   }
 }
 
 const char* Router::Dispatch(const HttpRequest& request, const ExchangePtr& exchange) const {
-  const absl::StatusOr<std::vector<std::string>> segments = SplitPath(request.path);
+  const absl::StatusOr<PathSegments> segments = SplitPath(request.path);
   if (absl::IsInvalidArgument(segments.status())) {
     exchange->Reply(
         ProblemResponse(400, "INVALID_ARGUMENT", std::string(segments.status().message())));
@@ -102,8 +102,8 @@ const char* Router::Dispatch(const HttpRequest& request, const ExchangePtr& exch
   return label;
 }
 
-void Router::Call(const Entry& entry, const std::vector<std::string>& segments,
-                  const HttpRequest& request, const ExchangePtr& exchange) const {
+void Router::Call(const Entry& entry, const PathSegments& segments, const HttpRequest& request,
+                  const ExchangePtr& exchange) const {
   absl::StatusOr<QueryParameters> query = SplitQuery(request.query);
   if (!query.ok()) {
     exchange->Reply(

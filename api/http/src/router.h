@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "api/http/src/http_message.h"
 #include "api/http/src/url.h"
 
@@ -14,7 +15,7 @@ namespace plimsoll::internal {
 // A request that a route matched.
 struct RoutedRequest {
   const HttpRequest& request;
-  std::vector<std::string> names;  // what stood for the {} of the pattern, in order
+  absl::InlinedVector<std::string, 2> names;  // what stood for the {} of the pattern, in order
   QueryParameters query;
 
   bool Has(std::string_view name) const;
@@ -64,11 +65,11 @@ class Router {
  private:
   struct Entry {
     Route route;
-    std::vector<std::string> segments;
+    PathSegments segments;
   };
 
-  void Call(const Entry& entry, const std::vector<std::string>& segments,
-            const HttpRequest& request, const ExchangePtr& exchange) const;
+  void Call(const Entry& entry, const PathSegments& segments, const HttpRequest& request,
+            const ExchangePtr& exchange) const;
 
   std::vector<Entry> entries_;
 };

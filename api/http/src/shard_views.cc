@@ -43,7 +43,7 @@ Json ShardsView(const std::vector<ControllerView::ShardFacts>& shards, const Sna
 }
 
 std::optional<std::string> DependencyOf(const HttpRequest& request) {
-  const absl::StatusOr<std::vector<std::string>> path = SplitPath(request.path);
+  const absl::StatusOr<PathSegments> path = SplitPath(request.path);
   if (!path.ok() || path->size() < 2 || path->front() != "v1") return std::nullopt;
   const std::string& collection = (*path)[1];
   if (path->size() > 2 && (collection == "dependencies" || collection == "limits")) {
@@ -63,7 +63,7 @@ std::optional<int> ShardAskedFor(const HttpRequest& request, int shards) {
   if (const std::optional<std::string> name = DependencyOf(request)) {
     return ShardOf(DependencyId(*name), shards);
   }
-  const absl::StatusOr<std::vector<std::string>> path = SplitPath(request.path);
+  const absl::StatusOr<PathSegments> path = SplitPath(request.path);
   if (!path.ok() || path->size() != 3 || path->front() != "v1" || (*path)[1] != "events") {
     return std::nullopt;
   }

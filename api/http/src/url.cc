@@ -50,9 +50,9 @@ absl::Status ForEachPart(std::string_view text, char separator, Take take) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> SplitPath(std::string_view path) {
+absl::StatusOr<PathSegments> SplitPath(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
-  std::vector<std::string> segments;
+  PathSegments segments;
   const absl::Status status = ForEachPart(path, '/', [&segments](std::string_view part) {
     absl::StatusOr<std::string> segment = Decode(part, false);
     if (!segment.ok()) return segment.status();
