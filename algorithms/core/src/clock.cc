@@ -1,6 +1,7 @@
 #include "plimsoll/core/clock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,12 +89,16 @@ ClockReading ReadNarrowly() {
   return narrowest;
 }
 
+// getpid is a call of the system each time, and a controller would make one per report. A forked
+// child asks anew.
+std::atomic<pid_t> own_pid{0};
+void AskOwnPid() { own_pid.store(getpid(), std::memory_order_relaxed); }
+
 // Held by one thread of one process. In a forked child nobody holds it: what the parent's thread
 // had begun there goes on in the parent only.
 class RefreshLock {
  public:
-  explicit RefreshLock(std::atomic<pid_t>& holder) : holder_(holder) {
-    const pid_t self = getpid();
+  RefreshLock(std::atomic<pid_t>& holder, pid_t self) : holder_(holder) {
     for (;;) {
       pid_t seen = 0;
       if (holder_.compare_exchange_strong(seen, self, std::memory_order_acquire)) return;
@@ -111,7 +116,7 @@ class RefreshLock {
 
 class SystemClock final : public Clock {
  public:
-  SystemClock() : Clock(&published_) {}
+  SystemClock() : Clock(&published_) { AskOwnPid(); }
 
   Instant Now() const override { return NowBy<ReadTicks>(); }
   Instant Glance() const override { return NowBy<GlanceAtTicks>(); }
@@ -119,7 +124,8 @@ class SystemClock final : public Clock {
   absl::Time WallTime() const override { return absl::Now(); }
 
   void Refresh() const override {
-    const RefreshLock lock(refreshing_);
+    const RefreshLock lock(refreshing_,
+                           pid_kept_ ? own_pid.load(std::memory_order_relaxed) : getpid());
     ClockReading reading = ReadNarrowly();
     reading.counter_usable = CounterUsable(reading.raw_ns);
     if (steering_.Look(reading)) published_.Publish(steering_.timeline());
@@ -143,6 +149,7 @@ class SystemClock final : public Clock {
   }
 
   const bool invariant_ = HasInvariantCounter();
+  const bool pid_kept_ = pthread_atfork(nullptr, nullptr, AskOwnPid) == 0;
 
   // Guarded by refreshing_.
   mutable std::atomic<pid_t> refreshing_{0};

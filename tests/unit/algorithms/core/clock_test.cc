@@ -1,5 +1,8 @@
 #include "plimsoll/core/clock.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -67,6 +70,31 @@ TEST(RealClockTest, DoesNotGoBackFromOneThreadToAnotherWhileItIsRefreshed) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(back, 0);
+}
+
+// A child has nobody who would end what a thread of the parent had begun: one that took itself for
+// its parent would wait for ever. SIGALRM ends it then.
+TEST(RealClockTest, IsRefreshedInAChildThatWasForkedInTheMiddleOfARefresh) {
+  std::atomic<bool> over{false};
+  std::thread refreshing([&over] {
+    while (!over) RealClock().Refresh();
+  });
+  int well = 0;
+  constexpr int kChildren = 50;
+  for (int i = 0; i < kChildren; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      RealClock().Refresh();
+      _exit(0);
+    }
+    int status = -1;
+    if (child > 0 && waitpid(child, &status, 0) == child && status == 0) ++well;
+    if (well <= i) break;
+  }
+  over = true;
+  refreshing.join();
+  EXPECT_EQ(well, kChildren);
 }
 
 TEST(RealClockTest, Moves) {
