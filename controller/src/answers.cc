@@ -28,11 +28,21 @@ Steps MakeSteps(const Policy& policy, const internal::Member& member, Calls limi
 void Core::Impl::Hold(SessionState& session, const SyncEvent& event) {
   // The jitter keeps a fleet from answering in step.
   const absl::Duration hold = std::min(event.message.hold, options_.hold_max);
-  session.held = internal::HeldSync{event.request, event.message.n, now_,
-                                    now_ + hold * random_.Uniform(0.5, 1.0), exclusive_};
+  session.held = internal::HeldSync{event.request, event.message.n,
+                                    now_,          now_ + hold * random_.Uniform(0.5, 1.0),
+                                    now_ + hold,   exclusive_};
   by_held_request_[event.request] = &session;
   due_.emplace(session.held->until, event.request);
   if (!exclusive_) unconfirmed_[session.id] = event.message.n;
+}
+
+// Who waits for a write waits as long as the agent would: answered without its raises, it would be
+// back for them at once, and there may be thousands of them.
+void Core::Impl::Prolong(internal::HeldSync& held) {
+  if (held.longest <= now_) return;
+  due_.erase({held.until, held.request});
+  held.until = held.longest;
+  due_.emplace(held.until, held.request);
 }
 
 void Core::Impl::ForgetHeld(SessionState& session) {
@@ -159,6 +169,7 @@ void Core::Impl::Answer(SessionState& session) {
     SendPrepared(session);
   } else {
     unwritten_.Insert(session.id);
+    Prolong(*session.held);
   }
 }
 

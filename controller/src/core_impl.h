@@ -195,6 +195,7 @@ class Core::Impl {
   void NoteUntold(SessionState& session, const DependencyId& name);
   void NoteMode(const DependencyState& dependency, Member& member) const;
   void AnswerWithoutRaises(SessionState& session);
+  void Prolong(internal::HeldSync& held);
   // The steps to send now: the offer as far as the books allow.
   Steps Allowed(const DependencyState& dependency, const Member& member) const;
   Grant MakeGrant(DependencyState& dependency, Member& member, const Steps& steps);

@@ -62,7 +62,9 @@ class DurableBounds {
     std::vector<SessionId> sessions;  // all of whose bounds are as wanted once it has landed
   };
 
-  // What a successor would find now; about how many raises a write has at most.
+  // What a successor would find now; about how many raises a write has at most. While more wait
+  // than fit, the limit grows from write to write: a write takes a while however little it has, and
+  // what arrives between two of them is handled before the second is sent.
   explicit DurableBounds(const std::vector<Bound>& found, std::size_t raises_max = 1000);
   DurableBounds(const DurableBounds&) = delete;
   DurableBounds& operator=(const DurableBounds&) = delete;
@@ -93,7 +95,7 @@ class DurableBounds {
       if (!Waits(*place, value)) add(*place, value);
     }
     const std::size_t lowered = write.batch.put.size();
-    const auto full = [&] { return write.batch.put.size() - lowered >= raises_max_; };
+    const auto full = [&] { return write.batch.put.size() - lowered >= raises_now_; };
     const auto take = [&](const SessionId& session) {
       for (Place* const place : TakeRaises(session)) add(*place, wanted(place->first));
     };
@@ -103,6 +105,8 @@ class DurableBounds {
     }
     while (!rising_order_.empty() && !full()) take(rising_order_.Pop());
     if (rising_order_.empty()) touched_at_.reset();
+    const bool more = !waiting.empty() || !rising_order_.empty();
+    raises_now_ = more ? raises_now_ * kRaisesGrowth : raises_max_;
     writing_ = !write.batch.empty();
     return write;
   }
@@ -130,7 +134,9 @@ class DurableBounds {
   void Doubt(Place& place, const Wanted& written, Instant now);
   void DropIfEmpty(const Place& place);
 
+  static constexpr std::size_t kRaisesGrowth = 3;
   const std::size_t raises_max_;
+  std::size_t raises_now_ = raises_max_;  // of the next write
 
   // Found by hash and never iterated, so that everything has one order.
   absl::node_hash_map<BoundKey, State, BoundKeyHash, BoundKeyEqual> places_;

@@ -175,7 +175,8 @@ struct HeldSync {
   RequestId request;
   SyncNumber n;
   Instant since;
-  Instant until;
+  Instant until;           // when it is answered, with news or without
+  Instant longest;         // as long as the agent would wait
   bool confirmed = false;  // this reign stood after the sync had arrived (C6)
 };
 

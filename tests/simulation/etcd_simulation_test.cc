@@ -32,7 +32,7 @@ std::vector<AtLeast> All(std::vector<AtLeast> others) {
   others.insert(others.end(),
                 {{"reigns", &EtcdCounts::reigns, 20},
                  {"leases that ended", &EtcdCounts::leases_ended, 20},
-                 {"writes", &EtcdCounts::writes, 100},
+                 {"writes", &EtcdCounts::writes, 80},
                  {"writes of a reign that was over", &EtcdCounts::stale_writes, 5},
                  {"confirmations of a reign that was over", &EtcdCounts::stale_confirms, 10},
                  {"writes refused because they had landed", &EtcdCounts::refused_again, 5}});

@@ -301,6 +301,32 @@ TEST(CoreTest, ARaiseIsDurableBeforeItIsSent) {
   EXPECT_EQ(driver.DurableSum(), 20);
 }
 
+TEST(CoreTest, WhoWaitsForAWriteIsAnsweredWithoutItsRaiseOnlyWhenItsWholeHoldIsOver) {
+  CoreDriver driver(Policies({TestPolicy("db", 80)}));
+  const std::vector<SessionId> sessions = JoinMany(driver, 8);
+  driver.HoldWrites();
+  const Instant sent = driver.now();
+  std::vector<RequestId> requests;
+  for (const SessionId& session : sessions) requests.push_back(driver.Sync(session));
+  const auto replied = [&] {
+    return std::count_if(requests.begin(), requests.end(),
+                         [&](RequestId request) { return driver.Replied(request); });
+  };
+  const Instant end = sent + absl::Seconds(1);
+  for (Instant due = driver.now(); due < end;) {
+    driver.Pass(absl::Milliseconds(50));
+    driver.Apply(HoldsEvent{});
+    due = driver.now() + absl::Milliseconds(50);
+    ASSERT_EQ(replied(), 0) << absl::FormatDuration(driver.now() - sent);
+  }
+  ASSERT_TRUE(driver.writing());
+  driver.Wait(end - driver.now());
+  driver.Apply(HoldsEvent{});
+  ASSERT_EQ(replied(), 8) << "a store that hangs keeps nobody from renewing its lease";
+  EXPECT_TRUE(driver.Take(sessions[0], requests[0]));
+  EXPECT_EQ(driver.limit(sessions[0]), 0);
+}
+
 TEST(CoreTest, AFailedWriteRaisesNothingAndRenewalsGoOn) {
   CoreDriver driver(Policies({TestPolicy("db", 20)}));
   const SessionId session = driver.Join("i0");

@@ -216,6 +216,16 @@ TEST_F(ManyRaisesTest, GoInSeveralWritesAndLoweringsInTheFirst) {
   EXPECT_FALSE(bounds_.touched_at().has_value());
 }
 
+TEST_F(ManyRaisesTest, WhileMoreWaitEachWriteHasThreeTimesAsManyAsTheOneBefore) {
+  for (int i = 0; i < 30; ++i) Want(i, 8);
+  for (const std::size_t expected : {2U, 6U, 18U, 4U}) {
+    EXPECT_EQ(Start().batch.put.size(), expected);
+    bounds_.Finish(true, kNow);
+  }
+  for (int i = 0; i < 4; ++i) Want(i, 9);
+  EXPECT_EQ(Start().batch.put.size(), 2u) << "as before";
+}
+
 TEST_F(ManyRaisesTest, WhoWaitsGoesFirst) {
   for (int i : {0, 1, 2, 3}) Want(i, 8);
   Wait({3});

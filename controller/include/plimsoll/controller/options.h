@@ -27,8 +27,9 @@ struct CoreOptions {
   // Of one session; and how many templates may make, all sessions together.
   int dependencies_max = 200;
   int events_keep = 10'000;  // of the decision log
-  // About how many raised bounds a write has at most. The first of many raises are sent when their
-  // write has landed; more in one means fewer writes, and a longer wait for the first.
+  // About how many raised bounds a write has at most, so that the first of many raises need not
+  // wait for the last. Of the writes that follow at once, because more raises wait, each may have
+  // three times as many as the one before: it is written while those are sent.
   int raises_per_write = 1000;  // at least 1
   // The versions of the protocol that are spoken here; all that the build knows, but in tests of
   // mixed versions.
