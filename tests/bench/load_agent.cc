@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,7 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr int kHistogramBuckets = 20;
+constexpr std::size_t kReadBytes = 2048;
 constexpr absl::Duration kInterval = absl::Seconds(1);
 // Of real agents: between an answer and the next report, and the first and longest pause before
 // another attempt, of which a random part is waited.
@@ -97,6 +99,11 @@ void LoadAgent::Stop() {
   timer_.cancel();
 }
 
+Calls LoadAgent::limit() const {
+  const auto found = installed_.find(DependencyId(DependencyName(0)));
+  return found == installed_.end() ? 0 : found->second.steps.limit;
+}
+
 asio::awaitable<void> LoadAgent::Sleep(absl::Duration duration) {
   boost::system::error_code error;
   timer_.expires_after(absl::ToChronoNanoseconds(duration));
@@ -107,31 +114,54 @@ asio::awaitable<bool> LoadAgent::Connect() {
   boost::system::error_code error;
   co_await socket_.async_connect(controller_, asio::redirect_error(asio::use_awaitable, error));
   if (!error) socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  if (!error) socket_.non_blocking(true, error);
   if (error) figures_.Fail(absl::StrCat("connect: ", error.message()));
   co_return !error;
 }
 
 asio::awaitable<LoadAgent::Reply> LoadAgent::Post(std::string path, std::string body) {
-  http::request<http::string_body> request(http::verb::post, path, 11);
-  request.set(http::field::host, "127.0.0.1");
-  request.set(http::field::content_type, "application/json");
-  request.body() = std::move(body);
-  request.prepare_payload();
   boost::system::error_code error;
+  http::response_parser<http::string_body> parser;
+  parser.eager(true);
   const Instant start = RealClock().Now();
-  co_await http::async_write(socket_, request, asio::redirect_error(asio::use_awaitable, error));
-  http::response<http::string_body> response;
-  if (!error) {
-    co_await http::async_read(socket_, buffer_, response,
-                              asio::redirect_error(asio::use_awaitable, error));
+  co_await Send(absl::StrCat("POST ", path,
+                             " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                             "Content-Length: ",
+                             body.size(), "\r\n\r\n", body),
+                error);
+  while (!error && !parser.is_done()) {
+    const std::size_t count = co_await socket_.async_read_some(
+        buffer_.prepare(kReadBytes), asio::redirect_error(asio::use_awaitable, error));
+    buffer_.commit(count);
+    if (!error) Parse(parser, error);
   }
-  Reply reply{!error && response.result_int() < 300, response.result_int(),
-              std::move(response.body()), RealClock().Now() - start};
+  Reply reply{!error && parser.get().result_int() < 300, parser.get().result_int(),
+              std::move(parser.get().body()), RealClock().Now() - start};
   if (!reply.arrived) {
     figures_.Fail(error ? absl::StrCat(path, ": ", error.message())
                         : absl::StrCat(path, ": ", reply.status, " ", reply.body));
   }
   co_return reply;
+}
+
+// Mostly the socket takes all of it at once.
+asio::awaitable<void> LoadAgent::Send(std::string text, boost::system::error_code& error) {
+  const std::size_t sent = socket_.write_some(asio::buffer(text), error);
+  if (error == asio::error::would_block) error = {};
+  if (error || sent == text.size()) co_return;
+  co_await asio::async_write(socket_, asio::buffer(text) + sent,
+                             asio::redirect_error(asio::use_awaitable, error));
+}
+
+// As much of an answer as has arrived.
+void LoadAgent::Parse(http::response_parser<http::string_body>& parser,
+                      boost::system::error_code& error) {
+  for (bool more = true; more && !error && !parser.is_done() && buffer_.size() > 0;) {
+    const std::size_t used = parser.put(buffer_.data(), error);
+    buffer_.consume(used);
+    more = used > 0;
+  }
+  if (error == http::error::need_more) error = {};
 }
 
 asio::awaitable<bool> LoadAgent::Register() {

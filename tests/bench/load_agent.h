@@ -7,6 +7,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,9 +33,10 @@ struct AgentLoadOptions {
 
 std::string DependencyName(int index);
 
-// A change of every agent's limit that is under way: who has received it.
+// A change of the agents' limits that is under way: who has received it.
 struct Push {
   int number = 0;
+  int expected = 0;  // whose limit it changes
   bool up = false;
   Instant began;
   int received = 0;
@@ -72,6 +75,8 @@ class LoadAgent {
   boost::asio::awaitable<void> Run();
   // Ends Run() soon.
   void Stop();
+  // What it has been granted of the first dependency; 0 if nothing.
+  Calls limit() const;
 
  private:
   struct Installed {
@@ -88,6 +93,9 @@ class LoadAgent {
   boost::asio::awaitable<void> Sleep(absl::Duration duration);
   boost::asio::awaitable<bool> Connect();
   boost::asio::awaitable<Reply> Post(std::string path, std::string body);
+  boost::asio::awaitable<void> Send(std::string text, boost::system::error_code& error);
+  void Parse(boost::beast::http::response_parser<boost::beast::http::string_body>& parser,
+             boost::system::error_code& error);
   boost::asio::awaitable<bool> Register();
   boost::asio::awaitable<bool> Sync();
   // Until it is served again, or the load ends.
